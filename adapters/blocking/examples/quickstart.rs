@@ -100,7 +100,7 @@ fn demo() -> Result<(), Error> {
             println!("   progress       [{bar:<20}] {} of {total}", progress.progress);
         })
         .wait()?;
-    println!("   result         {:?}", result.content[0].as_text().unwrap_or("?"));
+    println!("   result         {:?}", result.to_text());
 
     println!("4. a call that is cancelled");
     let arguments = serde_json::json!({"city": "Atlantis", "days": 100_000});
@@ -116,12 +116,12 @@ fn demo() -> Result<(), Error> {
 
     println!("5. a tool that asks back");
     let result = client.call_tool("greet", &serde_json::json!({})).wait()?;
-    println!("   result         {:?}", result.content[0].as_text().unwrap_or("?"));
+    println!("   result         {:?}", result.to_text());
 
     println!("6. the tool again, for a client of the legacy era");
     let older = connect(&Revision::LEGACY)?;
     let result = older.call_tool("greet", &serde_json::json!({})).wait()?;
-    println!("   result         {:?}", result.content[0].as_text().unwrap_or("?"));
+    println!("   result         {:?}", result.to_text());
     older.close().wait()?;
 
     let status = client.close().wait()?;

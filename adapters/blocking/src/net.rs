@@ -29,6 +29,10 @@ impl Spawn for EventLoop {
     fn waits_for_ends(&self) -> bool {
         !drive::is_driver()
     }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        self.0.sleep(duration)
+    }
 }
 
 impl Dial for EventLoop {
@@ -46,10 +50,6 @@ impl Dial for EventLoop {
         path: &std::path::Path,
     ) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
         self.0.dial_unix(path)
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        self.0.sleep(duration)
     }
 }
 

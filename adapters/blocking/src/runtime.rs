@@ -52,6 +52,11 @@ impl Spawn for Threads {
     fn waits_for_ends(&self) -> bool {
         !drive::is_driver()
     }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        let start = |sleep: Box<dyn FnOnce() + Send>| drive::spawn("mcp-sleep", sleep);
+        Box::pin(sleep_on_thread(duration, start))
+    }
 }
 
 impl DriveChild for Threads {
@@ -71,11 +76,6 @@ impl DriveChild for Threads {
             #[cfg(unix)]
             drop(stop_reading);
         })
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        let start = |sleep: Box<dyn FnOnce() + Send>| drive::spawn("mcp-sleep", sleep);
-        Box::pin(sleep_on_thread(duration, start))
     }
 }
 
@@ -102,12 +102,7 @@ where
         Ok(())
     }
 
-    fn start(
-        self: Arc<Self>,
-        driving: DriverHandle<ClientMachine>,
-        reader: I,
-        writer: O,
-    ) -> io::Result<()> {
+    fn start(&self, driving: DriverHandle<ClientMachine>, reader: I, writer: O) -> io::Result<()> {
         let timer = drive::start(driving, reader, writer)?;
         drive::spawn("mcp-client", move || timer.run())
     }

@@ -79,7 +79,7 @@ async fn run(rows: u32) -> Result<(), Error> {
         }
     };
     fs::remove_file(JOB_ID)?;
-    println!("{}", result?.content[0].as_text().unwrap_or("(no text)"));
+    println!("{}", result?.to_text());
     connection.close().await?;
     Ok(())
 }

@@ -123,8 +123,7 @@ async fn run(servers: &Servers, command: &str) -> Result<String, Box<dyn Error>>
         "call" => {
             let (name, tool) = target.split_once('.').ok_or("expected `call server.tool`")?;
             let result = connection(name)?.call_tool(tool, &Raw::from_text(argument)?).await?;
-            let texts = result.content.iter().map(|it| it.as_text().unwrap_or("(no text)"));
-            let text = shown(&texts.collect::<Vec<_>>().join(" "));
+            let text = shown(&result.to_text());
             Ok(if result.is_error { format!("failed: {text}") } else { text })
         }
         "read" => {

@@ -63,7 +63,7 @@ pub(crate) async fn talk(
         .call_tool("count", &json!({}))
         .progress(|progress| show(format!("progress {}", progress.progress)));
     let result = counting.await?;
-    show(format!("result {}", result.content[0].as_text().unwrap_or_default()));
+    show(format!("result {}", result.to_text()));
 
     let mut changes = connection.subscribe(&Filter::new().tools()).await?;
     connection.call_tool("grow", &json!({})).await?;

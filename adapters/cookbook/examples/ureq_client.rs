@@ -67,7 +67,7 @@ pub(crate) fn talk(
         .call_tool("count", &json!({}))
         .progress(|progress| show(format!("progress {}", progress.progress)));
     let result = counting.wait()?;
-    show(format!("result {}", result.content[0].as_text().unwrap_or_default()));
+    show(format!("result {}", result.to_text()));
 
     let mut changes = connection.subscribe(&Filter::new().tools()).wait()?;
     connection.call_tool("grow", &json!({})).wait()?;

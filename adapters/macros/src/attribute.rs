@@ -1,4 +1,4 @@
-//! The options of `#[tool]`, `#[resource]` and `#[prompt]`, and doc comments as descriptions.
+//! The options of the attributes of methods, and doc comments as descriptions.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -11,6 +11,8 @@ use crate::kind::Kind;
 /// The options of a handler, in the order in which they are applied.
 #[derive(Default)]
 pub(crate) struct Options {
+    /// The method whose argument a completion completes, and the argument.
+    pub(crate) completes: Option<(syn::Ident, LitStr)>,
     /// The URI of a resource, or the URI template of a resource template.
     pub(crate) uri: Option<LitStr>,
     pub(crate) name: Option<LitStr>,
@@ -38,6 +40,17 @@ const PROMPT: &str = "`name`, `title`, `description`, `required(\"argument\", ..
 impl Options {
     pub(crate) fn read(attribute: &Attribute, kind: Kind) -> Result<Self> {
         let mut options = Self::default();
+        if kind == Kind::Completion {
+            let form = "name a method with `#[prompt]` or `#[resource(\"notes://{id}\")]`, and \
+                        what is completed: `#[completion(note, \"id\")]`";
+            let read = attribute.parse_args_with(|input: ParseStream<'_>| {
+                let method = input.parse()?;
+                input.parse::<Token![,]>()?;
+                Ok((method, input.parse()?))
+            });
+            options.completes = Some(read.map_err(|_| Error::new_spanned(attribute, form))?);
+            return Ok(options);
+        }
         match &attribute.meta {
             Meta::Path(_) => {}
             Meta::List(list) => list.parse_args_with(|input: ParseStream<'_>| {
@@ -91,7 +104,7 @@ impl Options {
             })?,
             (_, Kind::Tool) => return Err(unknown(option, kind, TOOL)),
             (_, Kind::Resource) => return Err(unknown(option, kind, RESOURCE)),
-            (_, Kind::Prompt) => return Err(unknown(option, kind, PROMPT)),
+            (_, Kind::Prompt | Kind::Completion) => return Err(unknown(option, kind, PROMPT)),
         }
         Ok(())
     }

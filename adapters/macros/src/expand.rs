@@ -58,19 +58,25 @@ fn impl_block(item: TokenStream) -> Result<ImplBlock> {
 /// Takes the attributes off the methods, and implements the trait that registers them, even if
 /// there are errors: an implementation that is missing would cause further ones.
 fn register(block: &mut ImplBlock, adapter: &TokenStream) -> (TokenStream, Option<Error>) {
-    let mut registrations = Vec::new();
+    let mut marked = Vec::new();
     let mut errors: Option<Error> = None;
+    let mut fail = |error| match &mut errors {
+        Some(errors) => errors.combine(error),
+        None => errors = Some(error),
+    };
     for item in &mut block.items {
         let BlockItem::Method(method) = item else { continue };
-        match Handler::take(method) {
-            Ok(Some(handler)) => registrations.push(handler.registration(adapter)),
-            Ok(None) => {}
-            Err(error) => match &mut errors {
-                Some(errors) => errors.combine(error),
-                None => errors = Some(error),
-            },
+        Handler::take(method).map_or_else(&mut fail, |handler| marked.extend(handler));
+    }
+    let (completions, mut handlers) =
+        marked.into_iter().partition::<Vec<Handler>, _>(Handler::is_completion);
+    for completion in completions {
+        if let Err(error) = completion.attach(&mut handlers) {
+            fail(error);
         }
     }
+    let registrations: Vec<TokenStream> =
+        handlers.iter().map(|handler| handler.registration(adapter)).collect();
     if registrations.is_empty() && errors.is_none() {
         let names: Vec<String> =
             Kind::ALL.iter().map(|kind| format!("`#[{}]`", kind.name())).collect();

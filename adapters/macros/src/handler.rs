@@ -22,6 +22,8 @@ pub(crate) struct Handler {
     receiver: Receiver,
     /// The types of the parameters after `self`.
     parameters: Vec<TokenStream>,
+    /// The completions of its arguments.
+    completions: Vec<Self>,
 }
 
 impl Handler {
@@ -74,7 +76,29 @@ impl Handler {
             options,
             receiver,
             parameters: method.parameters.clone(),
+            completions: Vec::new(),
         }))
+    }
+
+    pub(crate) const fn is_completion(&self) -> bool {
+        self.options.completes.is_some()
+    }
+
+    /// Moves a completion to the handler whose argument it completes.
+    pub(crate) fn attach(self, handlers: &mut [Self]) -> Result<()> {
+        let Some((method, _)) = &self.options.completes else { return Ok(()) };
+        let has_arguments = |of: &Self| of.kind == Kind::Prompt || of.is_template();
+        match handlers.iter_mut().find(|of| of.method == *method && has_arguments(of)) {
+            Some(handler) => handler.completions.push(self),
+            None => {
+                let why = format!(
+                    "no method `{method}` with `#[prompt]` or `#[resource(\"notes://{{id}}\")]`: \
+                     arguments of prompts and variables of templates have completions"
+                );
+                return Err(Error::new_spanned(method, why));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the statement that adds the handler to `server`.
@@ -86,7 +110,7 @@ impl Handler {
         let handler = self.handler();
         let uri = self.options.uri.iter();
         let entry = match self.kind {
-            Kind::Prompt => quote!(Prompt),
+            Kind::Prompt | Kind::Completion => quote!(Prompt),
             Kind::Resource if self.is_template() => quote!(Template),
             Kind::Resource => quote!(Resource),
             Kind::Tool => quote!(Tool),
@@ -101,9 +125,24 @@ impl Handler {
         let describe =
             (!setters.is_empty()).then(|| quote!(.describe(|definition| definition #setters)));
         let conditions = &self.conditions;
+        let completions = self.completions.iter().map(Self::completion);
         quote! {
             #(#conditions)*
-            edit.add(#entry #(.description(#description))* #describe #requires #on_pool)?;
+            {
+                let entry = #entry #(.description(#description))* #describe #requires #on_pool;
+                #(#completions)*
+                edit.add(entry)?;
+            }
+        }
+    }
+
+    /// Returns the statement that adds the completion to `entry`.
+    fn completion(&self) -> TokenStream {
+        let (conditions, handler) = (&self.conditions, self.handler());
+        let argument = self.options.completes.iter().map(|(_, argument)| argument);
+        quote_spanned! {self.output.span()=>
+            #(#conditions)*
+            let entry = entry.completion(#(#argument,)* #handler);
         }
     }
 

@@ -210,29 +210,20 @@ const fn remedy(error: &CallError) -> &'static str {
 
 impl std::error::Error for Error {}
 
-impl From<CallError> for Error {
-    fn from(error: CallError) -> Self {
-        Self::Call(error)
-    }
+macro_rules! from {
+    ($($error:ty => $variant:ident),+) => {
+        $(impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                Self::$variant(error)
+            }
+        })+
+    };
 }
 
-impl From<DecodeError> for Error {
-    fn from(error: DecodeError) -> Self {
-        Self::Decode(error)
-    }
-}
-
-impl From<OutputError> for Error {
-    fn from(error: OutputError) -> Self {
-        Self::Output(error)
-    }
-}
-
-impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
+from!(
+    CallError => Call, DecodeError => Decode, OutputError => Output, io::Error => Io,
+    ListError => List, Misuse => Misuse
+);
 
 /// For functions that return [`io::Result`].
 impl From<Error> for io::Error {
@@ -241,17 +232,5 @@ impl From<Error> for io::Error {
             Error::Io(error) => error,
             other => Self::other(other),
         }
-    }
-}
-
-impl From<ListError> for Error {
-    fn from(error: ListError) -> Self {
-        Self::List(error)
-    }
-}
-
-impl From<Misuse> for Error {
-    fn from(error: Misuse) -> Self {
-        Self::Misuse(error)
     }
 }

@@ -10,6 +10,24 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+/// Implements `Debug` for a type whose other fields say nothing or must not be printed:
+/// `opaque_debug!(Type<T> [T], it => a: it.a)`. The generics of the implementation follow the type.
+macro_rules! opaque_debug {
+    (
+        $name:ident $(<$($argument:tt),+>)? $([$($generics:tt)+])?
+        $(, $this:ident => $($field:ident: $value:expr),+)?
+    ) => {
+        impl $(<$($generics)+>)? ::std::fmt::Debug for $name $(<$($argument),+>)? {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                $(let $this = self;)?
+                f.debug_struct(stringify!($name))
+                    $($(.field(stringify!($field), &$value))+)?
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+
 pub mod api;
 pub mod apps;
 #[cfg(feature = "auth")]

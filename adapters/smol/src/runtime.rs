@@ -30,6 +30,12 @@ impl Spawn for Smol {
     fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()> {
         executor::spawn(future)
     }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let _now = Timer::after(duration).await;
+        })
+    }
 }
 
 impl DriveChild for Smol {
@@ -41,12 +47,6 @@ impl DriveChild for Smol {
     ) -> io::Result<()> {
         let (reader, writer) = pipes(stdout, stdin)?;
         executor::spawn(drive(driving, reader, writer))
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        Box::pin(async move {
-            let _now = Timer::after(duration).await;
-        })
     }
 }
 
@@ -70,18 +70,5 @@ impl<I: AsyncRead + Send, O: AsyncWrite + Send> Streams<I, O> for Smol {
     async fn drive<L: LinkRole>(driving: DriverHandle<L>, reader: I, writer: O) -> io::Result<()> {
         drive(driving, reader, writer).await;
         Ok(())
-    }
-
-    fn start(
-        self: Arc<Self>,
-        driving: DriverHandle<ClientMachine>,
-        reader: I,
-        writer: O,
-    ) -> io::Result<()>
-    where
-        I: 'static,
-        O: 'static,
-    {
-        executor::spawn(drive(driving, reader, writer))
     }
 }

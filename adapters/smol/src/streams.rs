@@ -1,14 +1,17 @@
-//! Stdin, stdout and the pipes of child processes as async-io streams.
+//! Streams of async-io, among them stdin, stdout and the pipes of child processes.
 
 use std::io;
-#[cfg(unix)]
+#[cfg(any(unix, feature = "http"))]
 use std::pin::Pin;
 use std::process::{ChildStdin, ChildStdout};
-#[cfg(unix)]
+#[cfg(any(unix, feature = "http"))]
 use std::task::{Context, Poll, ready};
 
+#[cfg(any(unix, feature = "http"))]
+use async_io::Async;
 use futures_lite::{AsyncRead, AsyncWrite};
 use mcp_adapter::Serving;
+pub(crate) use mcp_adapter::standard::CopyThreads;
 
 pub(crate) type Reader = Box<dyn AsyncRead + Send + Unpin>;
 pub(crate) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
@@ -16,7 +19,7 @@ pub(crate) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 /// Returns the pipes of a child process as streams.
 #[cfg(unix)]
 pub(crate) fn pipes(stdout: ChildStdout, stdin: ChildStdin) -> io::Result<(Reader, Writer)> {
-    Ok((Box::new(Waiting::new(stdout)?), Box::new(async_io::Async::new(stdin)?)))
+    Ok((Box::new(Stream::new(Async::new(stdout)?)), Box::new(Async::new(stdin)?)))
 }
 
 /// Without pollable descriptors, threads read and write.
@@ -39,48 +42,53 @@ pub(crate) fn standard(serving: &Serving) -> io::Result<(Reader, Writer, CopyThr
         }
     }
     let (input, output, copies) = streams(serving.take_streams()?)?;
-    Ok((
-        Box::new(Waiting::new(file(input))?),
-        Box::new(async_io::Async::new(file(output))?),
-        copies,
-    ))
+    let input = Stream::new(Async::new(file(input))?);
+    Ok((Box::new(input), Box::new(Async::new(file(output))?), copies))
 }
-
-/// A reader that waits for readiness without another read if the last read emptied the stream.
-#[cfg(unix)]
-struct Waiting<T> {
-    stream: async_io::Async<T>,
-    is_empty: bool,
-}
-
-#[cfg(unix)]
-impl<T: std::os::fd::AsFd> Waiting<T> {
-    fn new(stream: T) -> io::Result<Self> {
-        Ok(Self { stream: async_io::Async::new(stream)?, is_empty: false })
-    }
-}
-
-#[cfg(unix)]
-impl<T: io::Read + async_io::IoSafe + Unpin> AsyncRead for Waiting<T> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        if self.is_empty {
-            ready!(self.stream.poll_readable(context))?;
-        }
-        let count = ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
-        self.is_empty = count < buffer.len();
-        Poll::Ready(Ok(count))
-    }
-}
-
-pub(crate) use mcp_adapter::standard::CopyThreads;
 
 /// Without pollable descriptors, threads that do not delay the end of the process read and write.
 #[cfg(not(unix))]
 pub(crate) fn standard(serving: &Serving) -> io::Result<(Reader, Writer, CopyThreads)> {
     let (stdin, stdout, copies) = mcp_adapter::standard::streams(serving.take_streams()?)?;
     Ok((Box::new(stdin), Box::new(stdout), copies))
+}
+
+/// A stream that remembers when it has no more data.
+///
+/// `Async` tries each read before it waits. The event loop reads again after each message, and
+/// hyper polls a connection that has nothing to read several times per request: each of these reads
+/// would be a system call.
+#[cfg(any(unix, feature = "http"))]
+#[derive(Debug)]
+#[cfg_attr(feature = "http", expect(unnameable_types, reason = "the stream of a listener"))]
+#[cfg_attr(not(feature = "http"), expect(unreachable_pub, reason = "there are no listeners"))]
+pub struct Stream<S> {
+    pub(crate) stream: Async<S>,
+    /// The last read returned less than it could have, so the next one must wait.
+    is_drained: bool,
+}
+
+#[cfg(any(unix, feature = "http"))]
+impl<S> Stream<S> {
+    pub(crate) const fn new(stream: Async<S>) -> Self {
+        Self { stream, is_drained: false }
+    }
+}
+
+#[cfg(any(unix, feature = "http"))]
+impl<S: async_io::IoSafe + io::Read> AsyncRead for Stream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        if self.is_drained {
+            ready!(self.stream.poll_readable(context))?;
+            self.is_drained = false;
+        }
+        let read = ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        // Zero is the end of the stream, and data after it cannot be waited for.
+        self.is_drained = 0 < read && read < buffer.len();
+        Poll::Ready(Ok(read))
+    }
 }

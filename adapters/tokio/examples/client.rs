@@ -13,7 +13,7 @@ use std::env;
 use std::process::Command;
 
 use mcp_tokio::Client;
-use mcp_tokio::proto::schema::{CallToolResult, ElicitResult};
+use mcp_tokio::proto::schema::ElicitResult;
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]
@@ -41,13 +41,13 @@ async fn talk() -> Result<(), mcp_tokio::Error> {
 
     let division = json!({"dividend": 6, "divisor": 0});
     let result = connection.call_tool("divide", &division).await?;
-    println!("divide failed: {} ({})", result.is_error, text(&result));
+    println!("divide failed: {} ({})", result.is_error, result.to_text());
 
     let result = connection
         .call_tool("count_down", &json!({"from": 3}))
         .progress(|progress| println!("{} of {:?}", progress.progress, progress.total))
         .await?;
-    println!("count_down: {}", text(&result));
+    println!("count_down: {}", result.to_text());
 
     let long = json!({"from": 1_000_000});
     let mut pending = connection.call_tool("count_down", &long).progress(|_| {}).start().await?;
@@ -56,12 +56,8 @@ async fn talk() -> Result<(), mcp_tokio::Error> {
     println!("cancelled the long countdown");
 
     let result = connection.call_tool("greet", &json!({})).await?;
-    println!("greet: {}", text(&result));
+    println!("greet: {}", result.to_text());
 
     connection.close().await?;
     Ok(())
-}
-
-fn text(result: &CallToolResult) -> &str {
-    result.content.first().and_then(|content| content.as_text()).unwrap_or("(no text)")
 }

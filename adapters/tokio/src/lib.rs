@@ -41,7 +41,7 @@
 //!     println!("{}", tool.name);
 //! }
 //! let result = client.call_tool("today", &serde_json::json!({"city": "Oslo"})).await?;
-//! println!("{}", result.content[0].as_text().unwrap_or("?"));
+//! println!("{}", result.to_text());
 //! client.close().await?;
 //! # Ok(())
 //! # }

@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 
 use crate::drive::drive;
 use crate::signals::close_on_signals;
-use crate::streams::{pipes, standard};
+use crate::streams::{Stream, pipes, standard};
 
 /// A tokio runtime of either flavor, with IO and time enabled.
 ///
@@ -39,6 +39,10 @@ impl Spawn for Tokio {
         let _entered = self.0.enter();
         job();
     }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(async move { tokio::time::sleep(duration).await })
+    }
 }
 
 impl DriveChild for Tokio {
@@ -52,10 +56,6 @@ impl DriveChild for Tokio {
         let (reader, writer) = pipes(stdout, stdin)?;
         drop(self.0.spawn(drive(driving, reader, writer)));
         Ok(())
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        Box::pin(async move { tokio::time::sleep(duration).await })
     }
 }
 
@@ -76,21 +76,7 @@ impl Runtime for Tokio {
 
 impl<I: AsyncRead + Send, O: AsyncWrite + Send> Streams<I, O> for Tokio {
     async fn drive<L: LinkRole>(driving: DriverHandle<L>, reader: I, writer: O) -> io::Result<()> {
-        drive(driving, reader, writer).await;
-        Ok(())
-    }
-
-    fn start(
-        self: Arc<Self>,
-        driving: DriverHandle<ClientMachine>,
-        reader: I,
-        writer: O,
-    ) -> io::Result<()>
-    where
-        I: 'static,
-        O: 'static,
-    {
-        drop(self.0.spawn(drive(driving, reader, writer)));
+        drive(driving, Stream::new(reader), Stream::new(writer)).await;
         Ok(())
     }
 }

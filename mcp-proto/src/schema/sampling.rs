@@ -370,7 +370,7 @@ impl SamplingContent {
 
     /// Returns the concatenated text of all text blocks.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let text = self.blocks().iter().filter_map(|block| match block {
             SamplingBlock::Text(text) => Some(text.text.as_str()),
             _ => None,

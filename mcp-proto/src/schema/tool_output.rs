@@ -4,16 +4,36 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use serde::de::DeserializeOwned;
+use serde::de::value::StrDeserializer;
+use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
 use super::tools::CallToolResult;
 use crate::json::Raw;
 
 impl CallToolResult {
+    /// Returns the texts of all text blocks, one per line.
+    ///
+    /// Other blocks, such as images, are left out. A failed tool explains in these texts why it
+    /// failed.
+    ///
+    /// ```
+    /// use mcp_proto::schema::{CallToolResult, Content};
+    ///
+    /// let result = CallToolResult::new(vec![Content::from("sunny"), Content::from("12 degrees")]);
+    /// assert_eq!(result.to_text(), "sunny\n12 degrees");
+    /// ```
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let texts = self.content.iter().filter_map(|block| block.as_text());
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
     /// Deserializes the tool's structured output.
     ///
     /// If there is none, deserializes the text of the only content block instead: revisions before
-    /// 2025-06-18 have no structured output, so servers send its JSON as text.
+    /// 2025-06-18 have no structured output, so servers send its JSON as text. If the text is not
+    /// the JSON of a `T`, and `T` is read from a string, as `String` and enums are, `T` is read
+    /// from the text itself.
     ///
     /// ```
     /// use mcp_proto::Raw;
@@ -31,29 +51,32 @@ impl CallToolResult {
     ///
     /// let failed = CallToolResult::error("too large");
     /// assert_eq!(failed.structured::<Sum>(), Err(OutputError::Failed("too large".into())));
+    ///
+    /// assert_eq!(CallToolResult::text("5 cm").structured::<String>(), Ok("5 cm".into()));
     /// ```
     ///
     /// # Errors
     /// Fails if the tool failed, or if the output is missing or does not match `T`; see
     /// [`OutputError`].
     pub fn structured<T: DeserializeOwned>(&self) -> Result<T, OutputError> {
-        let text = match &self.content[..] {
-            [block] => block.as_text(),
-            _ => None,
-        };
         if self.is_error {
-            let texts = self.content.iter().filter_map(|block| block.as_text());
-            return Err(OutputError::Failed(texts.collect::<Vec<_>>().join("\n")));
+            return Err(OutputError::Failed(self.to_text()));
         }
-        let parsed = match (&self.structured_content, text) {
-            (Some(output), _) => output.parse(),
-            (None, Some(text)) => match Raw::from_text(text) {
-                Ok(output) => output.parse(),
-                Err(_) => return Err(OutputError::Mismatch("the text is not JSON".into())),
-            },
-            (None, None) => return Err(OutputError::Missing),
+        let parse = |output: &Raw| output.parse().map_err(|error| error.to_string());
+        let parsed = match (&self.structured_content, &self.content[..]) {
+            (Some(output), _) => parse(output),
+            (None, [block]) => {
+                let text = block.as_text().ok_or(OutputError::Missing)?;
+                let json = Raw::from_text(text).map_err(|_| "the text is not JSON".into());
+                json.and_then(|output| parse(&output)).or_else(|why: String| {
+                    let text: StrDeserializer<'_, serde::de::value::Error> =
+                        text.into_deserializer();
+                    T::deserialize(text).map_err(|_| why)
+                })
+            }
+            (None, _) => return Err(OutputError::Missing),
         };
-        parsed.map_err(|error| OutputError::Mismatch(error.to_string()))
+        parsed.map_err(OutputError::Mismatch)
     }
 }
 
@@ -101,6 +124,32 @@ mod tests {
         assert_eq!(structured("[1,2]").structured(), Ok(Vec::from([1, 2])));
         assert_eq!(structured("null").structured(), Ok(None::<u8>));
         assert_eq!(text("[1,2]").structured(), Ok(Vec::from([1, 2])));
+    }
+
+    #[test]
+    fn a_type_that_is_read_from_a_string_takes_plain_text() {
+        #[derive(Debug, PartialEq, serde::Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        enum Day {
+            Monday,
+        }
+
+        for plain in ["12 degrees", "12", "null", "{}", ""] {
+            assert_eq!(text(plain).structured(), Ok(String::from(plain)));
+        }
+        // As a server sends the JSON of a string to peers of old revisions.
+        assert_eq!(text(r#""quoted""#).structured(), Ok(String::from("quoted")));
+        assert_eq!((text("monday").structured(), text(r#""monday""#).structured()), {
+            (Ok(Day::Monday), Ok(Day::Monday))
+        });
+        let mismatch = Err(OutputError::Mismatch("the text is not JSON".into()));
+        assert_eq!(text("sunday").structured::<Day>(), mismatch);
+        let value = text(r#"{"a":1}"#).structured::<serde_json::Value>().unwrap();
+        assert_eq!(value["a"], 1);
+        let both = CallToolResult::new(Vec::from([Content::from("a"), Content::from("b")]));
+        assert_eq!((both.to_text(), both.structured::<String>()), {
+            ("a\nb".into(), Err(OutputError::Missing))
+        });
     }
 
     #[test]

@@ -100,7 +100,8 @@ pub enum CallError {
     InputRefused(ErrorObject),
     /// The server ended the subscription without a response.
     ///
-    /// Subscribe again if the changes are still of interest.
+    /// Subscribe again if the changes are still of interest. Clients of the adapters do so when
+    /// they recover connections.
     // STL-37: the stream of a subscription may end at any time.
     SubscriptionEnded,
 }

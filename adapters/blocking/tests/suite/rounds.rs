@@ -76,7 +76,7 @@ fn one_handler_asks_clients_of_every_revision() {
                 let question =
                     CreateMessage::new([SamplingMessage::new(Role::User, "Who am I?")], 10);
                 let answer: CreateMessageResult = cx.ask_any("who", question.into())?;
-                Ok(format!("hello {}", answer.content.text()))
+                Ok(format!("hello {}", answer.content.to_text()))
             }))
         };
         for revision in Revision::ALL {

@@ -95,12 +95,8 @@ impl AddTo for App {
     }
 }
 
-/// Shows the URI.
-impl fmt::Debug for App {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("App").field("uri", &self.resource.uri).finish_non_exhaustive()
-    }
-}
+// Shows the URI.
+opaque_debug!(App, it => uri: it.resource.uri);
 
 /// Why an app is invalid.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -1,6 +1,5 @@
 //! [`Login`]: a user's login that waits for a browser.
 
-use std::fmt;
 use std::sync::Arc;
 
 use mcp_proto::Secret;
@@ -83,11 +82,4 @@ impl Login {
     }
 }
 
-impl fmt::Debug for Login {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Login")
-            .field("issuer", &self.issuer)
-            .field("scopes", &self.scopes)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Login, it => issuer: it.issuer, scopes: it.scopes);

@@ -2,7 +2,6 @@
 
 #![expect(unnameable_types, reason = "markers are always inferred")]
 
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -51,11 +50,7 @@ pub trait Answerer<Q, A, M>: Send + Sync + 'static {
 /// A function that a client can run.
 pub struct PreparedAnswerer(pub(super) RequestHandler);
 
-impl fmt::Debug for PreparedAnswerer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PreparedAnswerer").finish_non_exhaustive()
-    }
-}
+opaque_debug!(PreparedAnswerer);
 
 /// Marks synchronous functions.
 #[derive(Debug)]

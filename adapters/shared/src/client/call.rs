@@ -1,7 +1,6 @@
 //! A call: its options, its progress and its result.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -239,11 +238,7 @@ pub(crate) async fn start_call<T>(
     Ok(Pending { in_flight, deadline, task: None, result: PhantomData })
 }
 
-impl<T> fmt::Debug for Call<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("method", &self.method).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Call<'_, T> [T], it => method: it.method);
 
 /// A call in flight. Await it, or [`wait`](Self::wait) for it, for the result; dropping it cancels
 /// the call.
@@ -368,8 +363,4 @@ impl<T> Drop for Pending<T> {
     }
 }
 
-impl<T> fmt::Debug for Pending<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pending").field("call", &self.in_flight.call()).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Pending<T> [T], it => call: it.in_flight.call());

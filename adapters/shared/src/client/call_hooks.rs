@@ -1,7 +1,6 @@
 //! Hooks around the calls of a client.
 
 use std::error::Error as StdError;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -207,24 +206,9 @@ impl Encode for WithMeta<'_> {
     }
 }
 
-impl fmt::Debug for OutgoingCall<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OutgoingCall").field("method", &self.method).finish_non_exhaustive()
-    }
-}
+opaque_debug!(OutgoingCall<'_>, it => method: it.method);
 
 // Results may contain secrets.
-impl fmt::Debug for CallEnd<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallEnd")
-            .field("outcome", &self.outcome)
-            .field("duration", &self.duration)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(CallEnd<'_>, it => outcome: it.outcome, duration: it.duration);
 
-impl fmt::Debug for AfterHooks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AfterHooks").field("hooks", &self.hooks.len()).finish_non_exhaustive()
-    }
-}
+opaque_debug!(AfterHooks, it => hooks: it.hooks.len());

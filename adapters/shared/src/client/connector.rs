@@ -2,7 +2,6 @@
 //! runtime.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
 
 use mcp_proto::Limits;
 use mcp_proto::client::{Client as Machine, Config};
@@ -65,9 +64,6 @@ pub(crate) trait Target: Send + Sync {
 
     /// Returns the runtime.
     fn runtime(&self) -> Arc<dyn Spawn>;
-
-    /// Waits for `duration`, also while no connection is open.
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }
 
 impl Connector {
@@ -102,11 +98,7 @@ impl ConnectionConfig {
     ) -> Arc<Link<Machine>> {
         let began = clock.now();
         let machine = Stdio::new(Machine::new(began, machine));
-        let transport = match self.recorder.start(machine, began) {
-            Ok(recorded) => Transport::Recorded(Box::new(recorded)),
-            Err(machine) => Transport::Bytes(Box::new(machine)),
-        };
-        self.link_over(clock, transport, runtime)
+        self.link_over(clock, Transport::Stream(self.recorder.start(machine, began)), runtime)
     }
 
     /// Creates a connection over any transport.

@@ -1,6 +1,5 @@
 //! The context of a client's handlers and callbacks: the connection, cancellation and metadata.
 
-use std::fmt;
 use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Duration;
@@ -162,8 +161,4 @@ impl<'a> IntoFuture for ClientSleep<'a> {
     }
 }
 
-impl fmt::Debug for ClientCx {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClientCx").field("label", &self.label()).finish_non_exhaustive()
-    }
-}
+opaque_debug!(ClientCx, it => label: it.label());

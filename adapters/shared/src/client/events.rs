@@ -49,11 +49,7 @@ pub(crate) struct ClientCallbacks {
 pub(crate) type LogLevel = Arc<Mutex<Option<Level>>>;
 
 /// The configuration of a client's connection: its handlers, callbacks and threads.
-#[expect(
-    missing_debug_implementations,
-    unnameable_types,
-    reason = "the state of a connection is internal"
-)]
+#[expect(unnameable_types, reason = "the state of a connection is internal")]
 pub struct ClientShared {
     pub(crate) handlers: Handlers,
     pub(crate) workers: Workers,
@@ -69,13 +65,11 @@ pub struct ClientShared {
     pub(crate) ended: Arc<Cancellation>,
 }
 
+opaque_debug!(ClientShared);
+
 /// The state of a client's connection: its open calls, subscriptions and running handlers.
 #[derive(Default)]
-#[expect(
-    missing_debug_implementations,
-    unnameable_types,
-    reason = "the state of a connection is internal"
-)]
+#[expect(unnameable_types, reason = "the state of a connection is internal")]
 pub struct ClientState {
     pub(super) calls: HashMap<CallId, Arc<CallSlot>>,
     feeds: HashMap<CallId, Arc<Feed>>,
@@ -102,6 +96,8 @@ pub struct ClientState {
     /// What handles the end of the connection.
     pub(super) owner: Option<Weak<dyn LinkOwner>>,
 }
+
+opaque_debug!(ClientState);
 
 /// The maximum number of violations that are kept to explain a connection that does not open.
 const EARLY_VIOLATIONS_MAX: usize = 8;

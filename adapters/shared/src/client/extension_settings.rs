@@ -6,7 +6,8 @@ use mcp_proto::schema::{Decode, Encode, ServerRequest};
 use super::Client;
 use crate::client::answerer::Answerer;
 use crate::client::settings::ClientSettings;
-use crate::client::task::settings::{ClientTasks, tasks_extension};
+use crate::client::task::settings::ClientTasks;
+use crate::tasks;
 
 /// Extensions of the protocol.
 impl<R> Client<R> {
@@ -91,7 +92,7 @@ impl ClientExtension for ClientTasks {}
 impl DeclareIn for ClientTasks {
     fn declare_in(self, client: &mut ClientSettings) {
         if !client.tasks.is_declared {
-            match client.config.clone().extension(tasks_extension()) {
+            match client.config.clone().extension(tasks::extension()) {
                 Ok(config) => client.config = config,
                 // The client has declared an extension of this id by itself.
                 Err(_) => return,

@@ -1,7 +1,6 @@
 //! The queue of a subscription, which may move from one session, link or connection to the next.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::Arc;
 
 use futures_lite::future::yield_now;
@@ -13,6 +12,7 @@ use mcp_proto::{
 
 use crate::client::changed::Changed;
 use crate::client::in_flight::START_PATIENCE;
+use crate::client::recovery::{Recovery, Retry, RetryBudget, may_resume};
 use crate::error::Error;
 use crate::exec::watched::Watched;
 use crate::transport::link::{Link, State};
@@ -30,8 +30,8 @@ pub(crate) trait LinkOwner: Send + Sync {
     /// Returns whether the connection is opened again after this end.
     fn recovers_from(&self, why: &CloseReason) -> bool;
 
-    /// Starts a subscription again whose stream has broken, while the connection is open. Returns
-    /// whether that is tried.
+    /// Starts a subscription again that has ended while the connection is open. Returns whether
+    /// that is tried.
     fn resume_stream(self: Arc<Self>, feed: &Arc<Feed>) -> bool;
 }
 
@@ -48,6 +48,7 @@ pub(crate) struct Feed {
     pub(super) state: Watched<FeedState>,
 }
 
+#[derive(Default)]
 pub(super) struct FeedState {
     /// The connection and the call of the open subscription.
     call: Option<(Arc<Link<Machine>>, CallId)>,
@@ -59,23 +60,15 @@ pub(super) struct FeedState {
     queue: VecDeque<Changed>,
     bytes: usize,
     pub(super) ended: Option<Result<(), CallError>>,
+    /// The attempts to start the subscription again while the connection was open.
+    retries: RetryBudget,
     /// The handle was dropped, so the subscription must not start again.
     is_dropped: bool,
 }
 
 impl Feed {
     pub(crate) fn new(filter: &Filter) -> Arc<Self> {
-        let state = FeedState {
-            call: None,
-            filter: Filter::new(),
-            acknowledged: false,
-            was_acknowledged: false,
-            queue: VecDeque::new(),
-            bytes: 0,
-            ended: None,
-            is_dropped: false,
-        };
-        Arc::new(Self { requested: filter.clone(), state: Watched::new(state) })
+        Arc::new(Self { requested: filter.clone(), state: Watched::default() })
     }
 
     /// Starts the subscription on a connection, waiting for room.
@@ -128,11 +121,7 @@ impl Feed {
             Err(CallError::Lost) if self.outlives_session(link, call) => {
                 return Arc::clone(self).resume_in_session(link);
             }
-            Err(CallError::Lost | CallError::SessionEnded | CallError::Unsent)
-                if self.outlives_link(link, call) =>
-            {
-                return;
-            }
+            outcome if may_resume(outcome) && self.outlives_call(link, call, outcome) => return,
             _ => {}
         }
         self.end(link, call, outcome);
@@ -163,8 +152,14 @@ impl Feed {
             && state.call.take_if(|(on, open)| Arc::ptr_eq(on, link) && *open == call).is_some()
     }
 
-    /// Like [`outlives_session`](Self::outlives_session), for the loss of the link or the stream.
-    fn outlives_link(self: &Arc<Self>, link: &Arc<Link<Machine>>, call: CallId) -> bool {
+    /// Like [`outlives_session`](Self::outlives_session), for a link that was lost and for a call
+    /// that has ended with this outcome.
+    fn outlives_call(
+        self: &Arc<Self>,
+        link: &Arc<Link<Machine>>,
+        call: CallId,
+        outcome: &Result<(), CallError>,
+    ) -> bool {
         let is_closed = link.inspect(|state| state.connection.is_closed());
         let owner = match is_closed {
             true => recovering_owner(link),
@@ -182,9 +177,14 @@ impl Feed {
         }
         let continues = is_closed || owner.resume_stream(self);
         if !continues {
-            self.lost();
+            self.end_waiting(outcome.clone());
         }
         true
+    }
+
+    /// Returns the next attempt to start the subscription again; `None` if there were too many.
+    pub(super) fn next_retry(&self, recovery: &Recovery, now: Instant) -> Option<Retry> {
+        self.state.lock().retries.next(recovery, now)
     }
 
     /// Starts the subscription on a link, if it waits for one.
@@ -201,19 +201,24 @@ impl Feed {
 
     /// Ends the subscription as lost: there is no next session.
     pub(crate) fn lost(&self) {
+        self.end_waiting(Err(CallError::Lost));
+    }
+
+    /// Ends the subscription if it waits for a link or an attempt.
+    fn end_waiting(&self, outcome: Result<(), CallError>) {
         self.state.change(|state| {
             if state.call.is_none() && state.ended.is_none() {
-                state.ended = Some(Err(CallError::Lost));
+                state.ended = Some(outcome);
             }
         });
     }
 
-    /// Resumes the subscription on another connection if it ended with its last one; returns
-    /// whether it did.
+    /// Resumes the subscription on another connection if it was lost, or if the server has ended
+    /// it; returns whether it did.
     pub(crate) async fn resume(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> bool {
         // Checked under the lock that starts it, so that only one caller resumes the subscription
         // and that it stays ended if this future is dropped.
-        let was_lost = |state: &FeedState| state.ended == Some(Err(CallError::Lost));
+        let was_lost = |state: &FeedState| state.ended.as_ref().is_some_and(may_resume);
         if !was_lost(&self.state.lock()) {
             return false;
         }
@@ -236,15 +241,21 @@ impl Feed {
     }
 
     /// Records the acknowledgment of the server. If it is not the first one, queues a change for
-    /// everything that the subscription covers: changes may have been missed.
+    /// everything that the subscription covers: changes may have been missed. If it then covers
+    /// nothing any more, the subscription ends as the server has ended it before.
     pub(crate) fn acknowledge(&self, filter: Filter) {
+        let mut is_final = false;
         self.state.change(|state| {
             if std::mem::replace(&mut state.was_acknowledged, true) {
                 state.add_all(&filter);
+                is_final = filter == Filter::new() && filter != state.filter;
             }
             state.filter = filter;
             state.acknowledged = true;
         });
+        if is_final {
+            self.stop(Ok(()));
+        }
     }
 
     /// Queues a change notification. Returns false for any other notification, such as that of an
@@ -275,12 +286,17 @@ impl Feed {
     }
 
     pub(super) fn cancel(&self) {
+        self.state.lock().is_dropped = true;
+        // A task that reopens the connection may be waiting for the acknowledgment.
+        self.stop(Err(CallError::Cancelled));
+    }
+
+    /// Ends the subscription, and notifies the server.
+    fn stop(&self, outcome: Result<(), CallError>) {
         let mut call = None;
         self.state.change(|state| {
-            state.is_dropped = true;
             call = state.call.take();
-            // A task that reopens the connection may be waiting for the acknowledgment.
-            state.ended.get_or_insert(Err(CallError::Cancelled));
+            state.ended.get_or_insert(outcome);
         });
         if let Some((link, call)) = call {
             let cancel = Command::Cancel { call, reason: "no longer wanted" };
@@ -335,34 +351,21 @@ impl FeedState {
     }
 }
 
-impl fmt::Debug for Feed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Feed").field("requested", &self.requested).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Feed, it => requested: it.requested);
 
 #[cfg(test)]
 mod tests {
-    use std::io;
     use std::sync::Arc;
 
     use futures_lite::future::{block_on, poll_once};
     use mcp_proto::{CallError, Filter};
 
     use super::Feed;
-    use crate::BoxFuture;
     use crate::client::settings::ClientSettings;
     use crate::client::subscription::Subscription;
     use crate::exec::clock::Clock;
+    use crate::exec::test_runtime::NullRuntime;
     use crate::exec::workers::Spawn;
-
-    struct NullRuntime;
-
-    impl Spawn for NullRuntime {
-        fn spawn(&self, _: BoxFuture<'static, ()>) -> io::Result<()> {
-            Ok(())
-        }
-    }
 
     #[test]
     fn a_subscription_stays_lost_if_its_resumption_is_dropped() {

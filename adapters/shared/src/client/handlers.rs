@@ -63,6 +63,9 @@ impl<R> Client<R> {
     /// notifications, with up to 32 MiB of params in total. Clones of this client share `callback`,
     /// which runs for one connection at a time.
     ///
+    /// As `callback` may wait for calls, no call waits for `callback`: it may run after a call has
+    /// returned whose response followed the notification. In a `testing::pair`, it runs before.
+    ///
     /// While the queue is full, the connection reads no messages. If `callback` waits for the
     /// result of a call during that time, the call may time out.
     pub fn on_notification(

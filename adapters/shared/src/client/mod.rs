@@ -25,7 +25,6 @@ pub(crate) mod subscription;
 pub(crate) mod task;
 mod unsent_call;
 
-use std::fmt;
 #[cfg(feature = "tracing")]
 use std::io;
 use std::marker::PhantomData;
@@ -254,8 +253,4 @@ impl<R> Clone for Client<R> {
     }
 }
 
-impl<R> fmt::Debug for Client<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Client<R> [R]);

@@ -1,6 +1,5 @@
 //! The progress of a call as a stream.
 
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -56,8 +55,4 @@ impl Stream for ProgressUpdates<'_> {
     }
 }
 
-impl fmt::Debug for ProgressUpdates<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProgressUpdates").finish_non_exhaustive()
-    }
-}
+opaque_debug!(ProgressUpdates<'_>);

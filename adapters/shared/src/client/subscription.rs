@@ -1,6 +1,5 @@
 //! Subscriptions to changes of a server.
 
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -25,13 +24,15 @@ use crate::exec::sole_driver::is_sole_driver;
 /// [recovered](crate::Client::recovery). Once the server has acknowledged it again, a change is
 /// queued for everything that it covers, because changes may have been missed.
 ///
+/// In the modern era (from revision 2026-07-28), a server can end a subscription, and does so when
+/// it stops. The protocol does not say whether such an end is final, so the client subscribes again
+/// after a delay. The end is final if the server then refuses the subscription, other than with an
+/// internal error, acknowledges nothing of it, or ends it more often than
+/// [`Recovery::attempts`](crate::Recovery::attempts) allows. The connection stays open.
+///
 /// Dropping this value ends the subscription and notifies the server. A subscription also ends when
-/// its connection ends for good; [`Connection::reconnect`](crate::Connection::reconnect) resumes
-/// it. If the connection is not recovered and only the stream breaks, as is possible over HTTP in
-/// the modern era (from revision 2026-07-28), the subscription ends with [`CallError::Lost`], and
-/// the connection stays open. A subscription that the server ends is not recovered, and the
-/// connection stays open, too: in the modern era, a server over HTTP that stops gracefully ends
-/// all subscriptions. [`ended`](Self::ended) then returns `Ok`; subscribe again.
+/// its connection ends for good, and when its stream ends while the connection is not recovered;
+/// [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
 ///
 /// Read the changes with [`next`](Self::next) or, on a thread that may block, with
 /// [`iter`](Self::iter). The subscription is also a `Stream` of `futures-core`, which ends when
@@ -102,8 +103,10 @@ impl Subscription {
 
     /// Returns how the subscription ended; `None` while it is open.
     ///
-    /// `Ok` means that the server ended the subscription with a final response. Changes may still
-    /// be queued after the end.
+    /// `Ok` means that the server ended the subscription in good order,
+    /// [`SubscriptionEnded`](CallError::SubscriptionEnded) that it did so without a response, and
+    /// [`Refused`](CallError::Refused) that it refused to resume it. Changes may still be queued
+    /// after the end.
     #[must_use]
     pub fn ended(&self) -> Option<Result<(), CallError>> {
         self.feed.state.lock().ended.clone()
@@ -125,8 +128,4 @@ impl Drop for Subscription {
     }
 }
 
-impl fmt::Debug for Subscription {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subscription").field("filter", &self.acknowledged()).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Subscription, it => filter: it.acknowledged());

@@ -35,16 +35,14 @@ impl CallbackThreads {
 /// A handle that runs the application's callbacks on separate threads, within the context of the
 /// runtime.
 #[derive(Clone)]
-#[expect(
-    missing_debug_implementations,
-    unnameable_types,
-    reason = "the state of a connection is internal"
-)]
+#[expect(unnameable_types, reason = "the state of a connection is internal")]
 pub struct Callbacks {
     threads: CallbackThreads,
     runtime: Arc<dyn Spawn>,
     is_manual: bool,
 }
+
+opaque_debug!(Callbacks);
 
 impl Callbacks {
     /// Declares whether the callbacks are tasks of the runtime, because the program drives the

@@ -1,10 +1,12 @@
 //! A queue of tasks that a program runs one by one, without threads.
 
 use std::collections::VecDeque;
+use std::future::pending;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 
 use crate::box_future::BoxFuture;
 use crate::exec::sole_driver::SoleDriver;
@@ -67,6 +69,11 @@ impl Spawn for ManualTasks {
         let state = TaskState { future: Some(future), is_queued: false };
         Arc::new(ManualTask { future: Mutex::new(state), queue: Arc::clone(&self.ready) }).wake();
         Ok(())
+    }
+
+    /// Never ends: only connections that can be opened again sleep, and the program drives one.
+    fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(pending())
     }
 }
 

@@ -10,6 +10,8 @@ pub(crate) mod pace;
 pub(crate) mod poll_on_wake;
 pub(crate) mod random;
 pub(crate) mod sole_driver;
+#[cfg(test)]
+pub(crate) mod test_runtime;
 pub(crate) mod thread_pool;
 pub(crate) mod thread_sleep;
 pub(crate) mod timer_queue;

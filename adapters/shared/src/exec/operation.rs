@@ -1,6 +1,5 @@
 //! Operations that can wait: awaited, or waited for by blocking the thread.
 
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -56,11 +55,7 @@ impl<T, E> Future for Operation<'_, T, E> {
     }
 }
 
-impl<T, E> fmt::Debug for Operation<'_, T, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Operation").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Operation<'_, T, E> [T, E]);
 
 /// Blocks until `operation` has ended.
 ///

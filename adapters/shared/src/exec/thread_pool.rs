@@ -1,7 +1,6 @@
 //! A bounded thread pool that grows while work waits and is fair to its lanes.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -148,13 +147,7 @@ impl<L, K> Drop for ThreadPool<L, K> {
     }
 }
 
-impl<L, K> fmt::Debug for ThreadPool<L, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ThreadPool")
-            .field("threads_max", &self.shared.threads_max)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(ThreadPool<L, K> [L, K], it => threads_max: it.shared.threads_max);
 
 impl<L, K> PoolShared<L, K> {
     fn lock(&self) -> MutexGuard<'_, PoolState<L, K>> {

@@ -49,6 +49,9 @@ pub trait Spawn: Send + Sync + 'static {
     /// Fails if the future cannot be started.
     fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()>;
 
+    /// Waits for `duration`.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
+
     /// Returns whether asynchronous handlers must run like blocking functions. Default: false.
     ///
     /// If true, the future of a handler moves to a thread of the pool when it first waits, and
@@ -89,11 +92,7 @@ pub(crate) const THREADS_MAX: usize = 512;
 const TURN_MAX: Duration = Duration::from_millis(1);
 
 /// The workers that run the handlers of one connection.
-#[expect(
-    missing_debug_implementations,
-    unnameable_types,
-    reason = "the state of a connection is internal"
-)]
+#[expect(unnameable_types, reason = "the state of a connection is internal")]
 pub struct Workers {
     threads: HandlerThreads,
     /// Distinguishes this connection from others that share the thread pool.
@@ -106,6 +105,8 @@ pub struct Workers {
     runtime: Arc<dyn Spawn>,
     inline: Arc<Mutex<InlineQueue>>,
 }
+
+opaque_debug!(Workers);
 
 /// Handlers that the driver is about to start on its own thread.
 #[derive(Default)]

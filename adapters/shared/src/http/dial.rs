@@ -44,9 +44,6 @@ pub trait Dial: Spawn {
     ) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
         Box::pin(async { Err(io::ErrorKind::Unsupported.into()) })
     }
-
-    /// Waits for `duration`.
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }
 
 /// Opens a TCP connection to the first of a host's addresses that accepts one.

@@ -24,6 +24,6 @@ pub use hyper_stream::HyperStream;
 pub use mcp_proto::Principal;
 pub use mcp_proto::http::{Guard, Refusal};
 pub use server::{
-    AcceptedConnection, FixedTokens, Http, HttpLimits, HttpService, HttpStats, Listening,
-    PeerAddress, RequestHead, ResponseBody, SessionControl, Stop, TokenVerifier, VerifyError,
+    Accept, FixedTokens, Http, HttpLimits, HttpService, HttpStats, Listening, PeerAddress,
+    RequestHead, ResponseBody, SessionControl, Stop, TokenVerifier, VerifyError,
 };

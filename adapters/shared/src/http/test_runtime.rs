@@ -28,6 +28,12 @@ impl Spawn for TestRuntime {
         thread::spawn(move || block_on(future));
         Ok(())
     }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let _now = Timer::after(duration).await;
+        })
+    }
 }
 
 impl Dial for TestRuntime {
@@ -39,12 +45,6 @@ impl Dial for TestRuntime {
     fn dial(&self, address: SocketAddr) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
         Box::pin(async move {
             Ok(Box::new(Async::<TcpStream>::connect(address).await?) as Box<dyn ByteStream>)
-        })
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        Box::pin(async move {
-            let _now = Timer::after(duration).await;
         })
     }
 }

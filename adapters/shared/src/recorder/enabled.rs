@@ -7,12 +7,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use mcp_proto::record::Sink;
+use mcp_proto::record::{Recorded, Sink};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Endpoint, Instant};
+use mcp_proto::{Apply, Instant};
 
-/// A connection over a byte stream that is recorded.
-pub(crate) type RecordedStream<R> = mcp_proto::record::Recorded<Stdio<R>, RecordingWriter>;
+use super::{BoxedStream, StreamEndpoint};
 
 /// Opens the writer of one connection's recording.
 type OpenWriter = dyn Fn() -> io::Result<Box<dyn Write + Send>> + Send + Sync;
@@ -32,21 +31,16 @@ impl Recorder {
         Self { open: Some(Arc::new(open)) }
     }
 
-    /// Starts to record a connection whose machine was created at `began`.
-    ///
-    /// # Errors
-    /// `machine` itself when connections are not recorded.
-    pub(crate) fn start<R>(
+    /// Starts to record a connection whose machine was created at `began`, if connections are
+    /// recorded.
+    pub(crate) fn start<R: Apply + fmt::Debug + Send + 'static>(
         &self,
         machine: Stdio<R>,
         began: Instant,
-    ) -> Result<RecordedStream<R>, Stdio<R>>
-    where
-        Stdio<R>: Endpoint,
-    {
+    ) -> BoxedStream<R> {
         match &self.open {
-            Some(open) => Ok(RecordedStream::new(machine, began, RecordingWriter::open(&**open))),
-            None => Err(machine),
+            Some(open) => Box::new(Recorded::new(machine, began, RecordingWriter::open(&**open))),
+            None => Box::new(machine),
         }
     }
 }
@@ -70,20 +64,15 @@ pub fn private_file(path: impl AsRef<Path>) -> io::Result<File> {
     Ok(file)
 }
 
-/// Ends a recording and flushes its writer.
-pub(crate) fn end<R>(recorded: &mut RecordedStream<R>)
-where
-    Stdio<R>: Endpoint,
-{
-    recorded.sink().end();
-}
+impl<R: Apply + fmt::Debug + Send> StreamEndpoint for Recorded<Stdio<R>, RecordingWriter> {
+    /// Flushes the writer.
+    fn end_recording(&mut self) {
+        self.sink().end();
+    }
 
-/// Returns why a recording ended early, once.
-pub(crate) fn take_failure<R>(recorded: &mut RecordedStream<R>) -> Option<io::Error>
-where
-    Stdio<R>: Endpoint,
-{
-    recorded.sink().failure.take()
+    fn take_recording_failure(&mut self) -> Option<io::Error> {
+        self.sink().failure.take()
+    }
 }
 
 /// The buffered writer of one recording, which wraps a writer of the application.
@@ -139,13 +128,7 @@ impl Sink for RecordingWriter {
     }
 }
 
-impl fmt::Debug for RecordingWriter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RecordingWriter")
-            .field("is_open", &self.writer.is_some())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(RecordingWriter, it => is_open: it.writer.is_some());
 
 fn catch_panic<T>(act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let panicked = |_| Err(io::Error::other("the writer of the recording panicked"));

@@ -57,15 +57,16 @@ pub trait Streams<I, O>: Runtime {
     ///
     /// # Errors
     /// Fails if the task cannot be started.
-    fn start(
-        self: Arc<Self>,
-        driving: DriverHandle<ClientMachine>,
-        reader: I,
-        writer: O,
-    ) -> io::Result<()>
+    fn start(&self, driving: DriverHandle<ClientMachine>, reader: I, writer: O) -> io::Result<()>
     where
-        I: 'static,
-        O: 'static;
+        I: Send + 'static,
+        O: Send + 'static,
+    {
+        self.spawn(Box::pin(async move {
+            // The connection reports how it ended.
+            let _ended = Self::drive(driving, reader, writer).await;
+        }))
+    }
 }
 
 /// A runtime with sockets for HTTP.

@@ -1,6 +1,5 @@
 //! Servers inside a program with a loop of its own, such as a game or an editor.
 
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -190,8 +189,4 @@ impl ManualServer {
     }
 }
 
-impl fmt::Debug for ManualServer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ManualServer").field("is_closed", &self.is_closed()).finish_non_exhaustive()
-    }
-}
+opaque_debug!(ManualServer, it => is_closed: it.is_closed());

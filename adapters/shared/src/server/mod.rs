@@ -8,7 +8,6 @@ pub(crate) mod manual;
 pub(crate) mod settings;
 pub(crate) mod tasks;
 
-use std::fmt;
 use std::io;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -370,10 +369,4 @@ impl<R> Clone for Server<R> {
     }
 }
 
-impl<R> fmt::Debug for Server<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server")
-            .field("catalog", &self.settings.builder.changes.catalog())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Server<R> [R], it => catalog: it.settings.builder.changes.catalog());

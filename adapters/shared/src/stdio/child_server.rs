@@ -3,7 +3,6 @@
 use std::io;
 use std::process::{ChildStdin, ChildStdout, Command};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use mcp_proto::client::{Client as Machine, Config};
 
@@ -32,9 +31,6 @@ pub trait DriveChild: Spawn {
         stdout: ChildStdout,
         stdin: ChildStdin,
     ) -> io::Result<()>;
-
-    /// Waits for `duration`.
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }
 
 /// A server that is started for each connection.
@@ -56,10 +52,6 @@ impl Target for ChildServer {
 
     fn runtime(&self) -> Arc<dyn Spawn> {
         Arc::clone(&self.runtime) as _
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        self.runtime.sleep(duration)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Servers as child processes, and their environment.
 
-use std::fmt;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -122,13 +121,7 @@ impl From<Command> for ServerProcess {
     }
 }
 
-impl fmt::Debug for ServerProcess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerProcess")
-            .field("program", &self.command.get_program())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(ServerProcess, it => program: it.command.get_program());
 
 impl ClientSettings {
     /// Starts a server process and connects to it.

@@ -2,7 +2,6 @@
 
 mod open;
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -130,12 +129,8 @@ impl TaskStore for FileTaskStore {
     }
 }
 
-/// Shows the path of the file.
-impl fmt::Debug for FileTaskStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FileTaskStore").field("path", &self.path).finish_non_exhaustive()
-    }
-}
+// Shows the path of the file.
+opaque_debug!(FileTaskStore, it => path: it.path);
 
 /// Reads a record that was stored under `id`. An error shows neither the id nor the record.
 fn parse(id: &str, json: &[u8]) -> Result<TaskRecord, String> {

@@ -27,6 +27,7 @@
 //! ```
 
 mod created;
+mod extension;
 #[cfg(feature = "task-store")]
 mod file_store;
 mod params;
@@ -36,6 +37,7 @@ mod store;
 mod update;
 
 pub(crate) use created::{random_id, task_time};
+pub(crate) use extension::{EXTENSION, LISTEN_KEY, extension};
 pub(crate) use params::WithTask;
 
 #[cfg(feature = "task-store")]

@@ -82,6 +82,10 @@ impl Ends {
         let woken = Arc::new(Woken(AtomicBool::new(true)));
         let waker = Waker::from(Arc::clone(&woken));
         for _ in 0..STEPS_MAX {
+            // First: callbacks for what preceded a response run before its call returns.
+            if self.client.run_next(self.now) {
+                continue;
+            }
             if woken.0.swap(false, Ordering::AcqRel) {
                 if let Poll::Ready(done) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
                     return done;

@@ -275,11 +275,7 @@ impl fmt::Display for TestPair {
     }
 }
 
-impl fmt::Debug for TestPair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TestPair").field("now", &self.ends.now()).finish_non_exhaustive()
-    }
-}
+opaque_debug!(TestPair, it => now: it.ends.now());
 
 impl Drop for TestPair {
     fn drop(&mut self) {

@@ -5,9 +5,8 @@ use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::time::Duration;
 
-use async_io::{Async, Timer};
+use async_io::Async;
 use mcp_adapter::http::{ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME};
 use mcp_adapter::{BoxFuture, HttpRuntime};
 use socket2::{SockRef, TcpKeepalive};
@@ -46,12 +45,6 @@ impl Dial for Smol {
         let path = path.to_owned();
         Box::pin(async move {
             Ok(Box::new(Async::<UnixStream>::connect(path).await?) as Box<dyn ByteStream>)
-        })
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        Box::pin(async move {
-            let _now = Timer::after(duration).await;
         })
     }
 }

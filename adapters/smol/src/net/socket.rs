@@ -1,27 +1,19 @@
-//! The socket of an HTTP connection, which is read only when it has data.
+//! Writing to the socket of an HTTP connection.
 
-use std::io::{self, IoSlice, Read, Write};
+use std::io::{self, IoSlice, Write};
 use std::net::{Shutdown, TcpStream};
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use async_io::{Async, IoSafe};
-use futures_lite::{AsyncRead, AsyncWrite};
+use async_io::IoSafe;
+use futures_lite::AsyncWrite;
 
-/// A socket that remembers when it has no more data.
-///
-/// `Async` tries each read before it waits. hyper polls a connection that has nothing to read
-/// several times per request, and each of these reads would be a system call.
-pub(super) struct Socket<S> {
-    stream: Async<S>,
-    /// The last read returned less than it could have, so the next one must wait.
-    is_drained: bool,
-}
+use crate::streams::Stream;
 
 /// A byte stream whose sending side can be closed. `Async` leaves it open until it is dropped.
-pub(super) trait HalfClose {
+pub(crate) trait HalfClose {
     fn close_write(&self) -> io::Result<()>;
 }
 
@@ -38,30 +30,7 @@ impl HalfClose for UnixStream {
     }
 }
 
-impl<S> Socket<S> {
-    pub(super) const fn new(stream: Async<S>) -> Self {
-        Self { stream, is_drained: false }
-    }
-}
-
-impl<S: IoSafe + Read> AsyncRead for Socket<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        if self.is_drained {
-            ready!(self.stream.poll_readable(context))?;
-            self.is_drained = false;
-        }
-        let read = ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
-        // Zero is the end of the stream, and data after it cannot be waited for.
-        self.is_drained = 0 < read && read < buffer.len();
-        Poll::Ready(Ok(read))
-    }
-}
-
-impl<S: IoSafe + Write + HalfClose> AsyncWrite for Socket<S> {
+impl<S: IoSafe + Write + HalfClose> AsyncWrite for Stream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

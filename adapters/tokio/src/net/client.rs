@@ -1,18 +1,17 @@
 //! Connecting over Streamable HTTP on tokio.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use mcp_adapter::http::{ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME};
 use mcp_adapter::{BoxFuture, HttpRuntime};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpStream, lookup_host};
-use tokio_util::compat::TokioAsyncReadCompatExt;
 
-use super::socket::Socket;
 use crate::runtime::Tokio;
+use crate::streams::Stream;
 
 impl HttpRuntime for Tokio {
     fn dialer(self: Arc<Self>) -> io::Result<Arc<dyn Dial>> {
@@ -31,7 +30,7 @@ impl Dial for Tokio {
             let stream = TcpStream::connect(address).await?;
             stream.set_nodelay(true)?;
             SockRef::from(&stream).set_tcp_keepalive(&keep_alive())?;
-            Ok(Box::new(Socket::new(stream).compat()) as Box<dyn ByteStream>)
+            Ok(Box::new(Stream::with_end(stream, end)) as Box<dyn ByteStream>)
         })
     }
 
@@ -43,16 +42,28 @@ impl Dial for Tokio {
         let path = path.to_owned();
         Box::pin(async move {
             let stream = tokio::net::UnixStream::connect(path).await?;
-            Ok(Box::new(Socket::new(stream).compat()) as Box<dyn ByteStream>)
+            Ok(Box::new(Stream::with_end(stream, end)) as Box<dyn ByteStream>)
         })
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        Box::pin(tokio::time::sleep(duration))
     }
 }
 
 /// Returns how a dead server is detected: event streams may be silent for any time otherwise.
 fn keep_alive() -> TcpKeepalive {
     TcpKeepalive::new().with_time(KEEP_ALIVE_TIME).with_interval(KEEP_ALIVE_INTERVAL)
+}
+
+/// Queries the end of a socket before a read waits.
+///
+/// Tokio learns of socket events only when its driver polls. A server may have closed an idle
+/// socket before that, and a request sent over it would be lost.
+fn end<S>(socket: &S) -> Option<io::Result<usize>>
+where
+    for<'s> SockRef<'s>: From<&'s S>,
+{
+    use io::ErrorKind::{Interrupted, WouldBlock};
+    match SockRef::from(socket).peek(&mut [MaybeUninit::uninit()]) {
+        Ok(0) => Some(Ok(0)),
+        Err(error) if !matches!(error.kind(), WouldBlock | Interrupted) => Some(Err(error)),
+        Ok(_) | Err(_) => None,
+    }
 }

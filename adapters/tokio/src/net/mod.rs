@@ -2,4 +2,3 @@
 
 mod client;
 mod server;
-mod socket;

@@ -2,7 +2,8 @@
 
 use mcp_adapter::Server;
 use mcp_adapter::proto::schema::{GetPrompt, ListPrompts, ListResourceTemplates, ListResources};
-use mcp_adapter::proto::schema::{ReadResource, ResourceContents, Tool};
+use mcp_adapter::proto::schema::{PromptReference, ReadResource, ResourceContents};
+use mcp_adapter::proto::schema::{ResourceReference, Tool};
 use mcp_adapter_tests::{Runtime, client, failure, pair, rows, server, success};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +37,7 @@ macro_rules! notebook {
 
             use $adapter::proto::catalog::Variables;
             use $adapter::proto::schema::{
-                GetPrompt, PromptMessage, ReadResource, ResourceContents, Role,
+                Complete, GetPrompt, PromptMessage, ReadResource, ResourceContents, Role,
             };
             use $adapter::{Cx, HandlerError, Json};
 
@@ -142,6 +143,22 @@ macro_rules! notebook {
                     PromptMessage::new(Role::User, format!("{} days", plan.days))
                 }
 
+                #[completion(plan_later, "days")]
+                fn days(&self, _: Cx) -> Vec<String> {
+                    vec!["3".into(), "7".into()]
+                }
+
+                #[completion(one, "index")]
+                async fn indices(&self, typed: Complete) -> Result<Vec<String>, HandlerError> {
+                    let count = self.0.lock().unwrap().len();
+                    let indices = (0..count).map(|index| index.to_string());
+                    Ok(indices.filter(|it| it.starts_with(&*typed.argument.value)).collect())
+                }
+
+                #[cfg(any())]
+                #[completion(one, "index")]
+                fn left_out_indices(&self, missing: Missing) -> Vec<String> {}
+
                 #[prompt(description = "Plans a trip later")]
                 async fn plan_later(&self, plan: Plan, _cx: Cx) -> PromptMessage {
                     self.plan(plan)
@@ -197,6 +214,11 @@ async fn marked_methods_are_handlers<R: Runtime>() {
         }
         assert!(connection.call(ReadResource::new("notes://2")).await.is_err());
         assert!(connection.call(GetPrompt::new("summary")).await.is_err(), "`style` is required");
+        let days = connection.complete(PromptReference::new("plan_later"), "days", "").await;
+        assert_eq!(days.unwrap().completion.values.items, ["3", "7"]);
+        let index = ResourceReference::new("notes://{index}");
+        let indices = connection.complete(index, "index", "1").await.unwrap();
+        assert_eq!(indices.completion.values.items, ["1"]);
         check_tools(&connection.list_tools().await.unwrap());
         let resources = connection.call(ListResources::new()).await.unwrap().resources;
         assert_eq!(resources[0].name, "all");

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_adapter::proto::{CallError, CloseReason, Filter, Misuse, Revision};
+use mcp_adapter::proto::{CallError, CloseReason, Era, Filter, Misuse, Revision};
 use mcp_adapter::{Changed, Client, Connection, ConnectionState, Error, Recovery, Server};
 use mcp_adapter_tests::{Runtime, adapter_server, client, eventually, pair, rows, shop, success};
 use nix::sys::signal::{Signal, kill};
@@ -12,9 +12,12 @@ use serde_json::json;
 
 use crate::SERVER;
 use crate::children::{impatient, sh};
+use crate::task_script::{self, status, text};
 
 rows! {
     a_killed_server_is_started_again_and_the_handles_stay_valid_frm_22,
+    a_subscription_outlives_a_server_that_stops_and_not_its_handle_stl_36,
+    a_task_handle_continues_once_it_is_attached_to_the_recovered_connection,
     a_call_in_flight_fails_and_is_not_repeated,
     a_call_made_during_a_recovery_waits_for_its_timeout_only,
     a_server_that_crashes_again_and_again_is_given_up,
@@ -105,6 +108,78 @@ async fn a_killed_server_is_started_again_and_the_handles_stay_valid_frm_22<R: R
         assert_eq!(listening.next().await.unwrap(), None);
         assert!(matches!(other.ready().await, Err(Error::Closed(CloseReason::Local))));
     }
+}
+
+async fn a_subscription_outlives_a_server_that_stops_and_not_its_handle_stl_36<R: Runtime>() {
+    for revisions in ERAS {
+        for recovery in [Recovery::new(), Recovery::off()] {
+            let is_off = recovery == Recovery::off();
+            let client = client().revisions(revisions).recovery(recovery);
+            let connection = R::spawn(client, adapter_server::<R>(SERVER)).await.unwrap();
+            let filter = Filter::new().resource("note://one");
+            let mut listening = connection.subscribe(&filter).await.unwrap();
+            drop(connection.subscribe(&filter).await.unwrap());
+            kill(process_of(&connection).await, Signal::SIGTERM).unwrap();
+            let connection = if is_off {
+                assert_eq!(listening.next().await.unwrap(), None);
+                let is_modern = connection.era() == Era::Modern;
+                let expected = if is_modern { Ok(()) } else { Err(CallError::Lost) };
+                assert_eq!(listening.ended(), Some(expected));
+                connection.reconnect().await.unwrap()
+            } else {
+                connection
+            };
+            // Changes may have been missed.
+            let note = Changed::Resource("note://one".into());
+            assert_eq!(listening.next().await.unwrap(), Some(note.clone()));
+            success(connection.call_tool("change", &json!({})).await);
+            assert_eq!(listening.next().await.unwrap(), Some(note));
+            assert_eq!((listening.acknowledged(), listening.ended()), (filter, None));
+            assert_eq!(connection.close().await.unwrap().unwrap().code(), Some(0));
+        }
+    }
+}
+
+async fn a_task_handle_continues_once_it_is_attached_to_the_recovered_connection<R: Runtime>() {
+    let path = mcp_adapter_tests::scratch_path(&format!("task-{}", R::NAME));
+    let message = |id, result| json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
+    let welcome = json!({
+        "protocolVersion": "2025-11-25", "serverInfo": {"name": "sh", "version": "1"},
+        "capabilities": {"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}},
+    });
+    let tool = json!({
+        "name": "index", "inputSchema": {"type": "object"},
+        "execution": {"taskSupport": "optional"},
+    });
+    let working = status(Era::Legacy, "working", &json!({}));
+    // The first process ends when the task is polled.
+    let script = format!(
+        "answer() {{ read -r _; printf '%s\\n' \"$1\"; }}\n\
+         welcome\n\
+         if mkdir '{}' 2>/dev/null; then\n\
+         answer \"$LIST\"; answer \"$CREATED\"; read -r _; exit; fi\n\
+         answer \"$STATUS\"; answer \"$RESULT\"; read -r _",
+        path.display()
+    );
+    let mut server = sh(&script);
+    server
+        .env("WELCOME", message(1, welcome))
+        .env("LIST", message(2, json!({"tools": [tool]})))
+        .env("CREATED", message(3, json!({"task": working})))
+        .env("STATUS", message(2, status(Era::Legacy, "completed", &json!({}))))
+        .env("RESULT", message(3, text("done")));
+    let client = task_script::quick().revisions(&[Revision::V2025_11_25]).recovery(quick(5));
+    let connection = R::spawn(client, server).await.unwrap();
+    let mut task = connection.call_tool("index", &json!({})).task().await.unwrap();
+    let lost = task.result().await;
+    assert!(matches!(lost, Err(Error::Call(CallError::Lost))), "{lost:?}");
+    connection.ready().await.unwrap();
+    // The handle does not follow the connection.
+    let lost = task.result().await;
+    assert!(matches!(lost, Err(Error::Call(CallError::Lost))), "{lost:?}");
+    task.attach(&connection).unwrap();
+    assert_eq!(success(task.result().await), "done");
+    std::fs::remove_dir(&path).unwrap();
 }
 
 async fn a_call_in_flight_fails_and_is_not_repeated<R: Runtime>() {

@@ -10,9 +10,13 @@ use mcp_adapter::proto::schema::{
     self, GetPrompt, ListRoots, ListRootsResult, PromptMessage, ReadResource, ResourceContents,
     Role,
 };
-use mcp_adapter::proto::{CallError, Filter, Misuse, Principal, Revision};
+use mcp_adapter::proto::{
+    CallError, Caller, ErrorObject, Filter, Misuse, Principal, Raw, Revision,
+};
 use mcp_adapter::testing::{TestPair, pair, pair_as};
-use mcp_adapter::{Changed, Client, Cx, Error, Lists, Prompt, Server, Tool};
+use mcp_adapter::{
+    Changed, Client, Cx, Error, HandlerError, Lists, Prompt, Resource, Server, Template, Tool,
+};
 use mcp_adapter_tests::{client, shop};
 use serde_json::json;
 
@@ -46,6 +50,92 @@ fn scopes_have_no_effect_without_http() {
     let mut pair = pair(&Server::new("s", "1").add(reset), client()).unwrap();
     let result = pair.call_tool("reset", &()).unwrap();
     assert_eq!(result.content[0].as_text(), Some("done"));
+}
+
+#[test]
+fn an_entry_decides_who_sees_it() {
+    let only_ada = |caller: &Caller| caller.principal().map(Principal::id) == Some("ada");
+    let mut server = Server::new("s", "1")
+        .tool("open", "Is visible", || "yes")
+        .add(Tool::new("hidden", || "yes").visible_to(only_ada))
+        .add(Resource::new("note://hidden", "hidden", || "yes").visible_to(only_ada))
+        .add(Template::new("day://{day}", "days", || "yes").visible_to(only_ada))
+        .add(Prompt::new("hidden", || "yes").visible_to(only_ada));
+    let changes = server.changes();
+    let ada = Principal::new("ada").unwrap();
+    let mut others = pair(&server, client()).unwrap();
+    let mut hers = pair_as(&server, client(), ada).unwrap();
+    changes.add(Tool::new("later", || "yes").visible_to(only_ada)).unwrap();
+    for (pair, is_visible) in [(&mut others, false), (&mut hers, true)] {
+        let tools = pair.list_tools().unwrap();
+        let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
+        let all = ["open", "hidden", "later"];
+        assert_eq!(names, if is_visible { &all[..] } else { &all[..1] });
+        assert_eq!(pair.list_resources().unwrap().len(), usize::from(is_visible));
+        for tool in ["hidden", "later"] {
+            assert_eq!(pair.call_tool(tool, &()).is_ok(), is_visible, "{tool}");
+        }
+        for uri in ["note://hidden", "day://monday"] {
+            assert_eq!(pair.read_resource(uri).is_ok(), is_visible, "{uri}");
+        }
+        assert_eq!(pair.get_prompt("hidden", &[]).is_ok(), is_visible);
+    }
+}
+
+#[test]
+fn examples_of_arguments_are_part_of_the_schema() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Add {
+        _note: Option<String>,
+    }
+
+    let schema = json!({"type": "object", "examples": [{}]});
+    let add = || Tool::new("add", |_: Add| "added");
+    let server = Server::new("s", "1")
+        .checked()
+        .add(add().example(&json!({"_note": "milk"})).example(&json!({})))
+        .add(Tool::new("plain", || "done").example(&json!({})));
+    let mut pair = pair(&server, client()).unwrap();
+    let tools = pair.list_tools().unwrap();
+    let examples = |index: usize| tools[index].input_schema.member("examples").unwrap().to_string();
+    assert_eq!((examples(0), examples(1)), (r#"[{"_note":"milk"},{}]"#.into(), "[{}]".into()));
+    // Optional arguments may still be null.
+    assert_eq!(pair.call_tool_as::<String>("add", &json!({"_note": null})).unwrap(), "added");
+    for (tool, why) in [
+        (add().example(&1), "the tool `add` cannot be offered: an example of its arguments is not"),
+        (add().input_schema(schema).example(&json!({})), "examples already"),
+    ] {
+        let error = mcp_adapter::testing::pair(&Server::new("s", "1").add(tool), client());
+        assert!(error.unwrap_err().to_string().contains(why));
+    }
+}
+
+#[test]
+fn a_handler_passes_on_the_error_with_which_another_server_has_refused_a_call() {
+    let mut refused = ErrorObject::new(4001, "no such account");
+    refused.data = Some(Raw::from_text("[1]").unwrap());
+    let upstream = refused.clone();
+    let server = Server::new("s", "1").tool("call", "Calls", move |which: Which| {
+        let refused = CallError::Refused(upstream.clone());
+        match which.error {
+            0 => Err(HandlerError::from(Error::Call(refused))),
+            1 => Err(refused.into()),
+            _ => Err::<(), HandlerError>(Error::Call(CallError::TimedOut).into()),
+        }
+    });
+    let mut pair = pair(&server, client()).unwrap();
+    for error in 0..2 {
+        match pair.call_tool("call", &json!({"error": error})).unwrap_err().into_error() {
+            Error::Call(CallError::Refused(error)) => assert_eq!(error, refused),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(pair.call_tool("call", &json!({"error": 2})).unwrap().is_error);
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Which {
+    error: u8,
 }
 
 #[test]
@@ -225,10 +315,12 @@ fn futures_of_the_client_run_on_the_thread_of_the_test() {
     assert_eq!(values.len(), 100);
 
     pair.run(connection.set_log_level(schema::Level::Debug)).unwrap();
+    seen.lock().unwrap().clear();
     pair.call_tool("log", &json!({})).unwrap();
-    pair.wait(Duration::ZERO);
+    // Sent before the response.
     let seen = seen.lock().unwrap();
-    assert!(!seen.is_empty() && seen.iter().all(|(_, thread)| *thread == here), "{seen:?}");
+    assert_eq!(seen.len(), 1);
+    assert!(seen.iter().all(|(_, thread)| *thread == here), "{seen:?}");
 }
 
 #[test]

@@ -1,14 +1,16 @@
 //! Lost sessions and streams: how they are recovered, and when that ends.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_adapter::http::Remote;
-use mcp_adapter::proto::{CallError, CloseReason, Era, Fault, Filter};
+use mcp_adapter::proto::{CallError, CloseReason, ErrorObject, Fault, Filter};
 use mcp_adapter::{Changed, Client, Connection, ConnectionState, Error, Recovery};
 use mcp_adapter_tests::{eventually, rows, shop, success, timer};
-use mcp_http_client_tests::{OverHttp, Proxy, Served, Site, legacy};
+use mcp_http_client_tests::{
+    Answer, OverHttp, Proxy, Request, Served, Site, legacy, modern, result,
+};
 use serde_json::json;
 
 use crate::{failed, legacy_client, modern_client};
@@ -18,6 +20,7 @@ rows! {
     a_session_that_cannot_be_replaced_at_once_is_recovered_later_t_72,
     a_server_that_stays_away_is_given_up,
     a_modern_subscription_continues_after_its_stream_was_cut_stl_37,
+    a_subscription_that_the_server_ends_is_started_again_until_that_is_final_stl_36,
 }
 
 fn note() -> Changed {
@@ -58,14 +61,8 @@ async fn a_server_that_restarts_continues_calls_and_subscriptions<R: OverHttp>()
         let changes = server.changes();
         let served = Served::again(address, server);
         call_until_it_succeeds(&connection).await;
-        if connection.era() == Era::Modern {
-            // STL-36: a server that stops ends the subscription by a result.
-            assert_eq!((listening.next().await.unwrap(), listening.ended()), (None, Some(Ok(()))));
-            listening = connection.subscribe(&filter).await.unwrap();
-        } else {
-            // Changes may have been missed.
-            assert_eq!(listening.next().await.unwrap(), Some(note()));
-        }
+        // Changes may have been missed.
+        assert_eq!(listening.next().await.unwrap(), Some(note()));
         changes.resource_updated("note://one").unwrap();
         assert_eq!(listening.next().await.unwrap(), Some(note()));
         assert_eq!((listening.ended(), connection.close_reason()), (None, None));
@@ -154,4 +151,108 @@ async fn a_modern_subscription_continues_after_its_stream_was_cut_stl_37<R: Over
     changes.resource_updated("note://one").unwrap();
     assert_eq!(listening.next().await.unwrap(), Some(note()));
     assert_eq!(listening.ended(), None);
+}
+
+/// What a scripted server does with a request to subscribe, from the first one.
+#[derive(Clone, Copy, Debug)]
+enum Reply {
+    /// Acknowledges the subscription, and ends it in good order.
+    Ended,
+    /// Acknowledges the subscription, and closes its stream.
+    Closed,
+    /// Acknowledges the subscription, and keeps it open.
+    Kept,
+    /// Acknowledges nothing, and keeps the subscription open.
+    Nothing,
+    Refused,
+    /// Reports an internal error, as a server that is about to stop.
+    Failed,
+    Unavailable,
+}
+
+fn listen(reply: Reply, request: &Request, answer: &mut Answer<'_>) {
+    let id = &request.body["id"];
+    let meta = json!({"io.modelcontextprotocol/subscriptionId": id});
+    match reply {
+        Reply::Refused | Reply::Failed => {
+            let code = if let Reply::Failed = reply { -32603 } else { -32602 };
+            let error = json!({"code": code, "message": "gone"});
+            return answer.json(&[], &json!({"jsonrpc": "2.0", "id": id, "error": error}));
+        }
+        Reply::Unavailable => return answer.status(503, &[], ""),
+        _ => {}
+    }
+    let covered = match reply {
+        Reply::Nothing => json!({}),
+        _ => json!({"toolsListChanged": true}),
+    };
+    let answer = answer.events();
+    answer.event(&json!({
+        "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+        "params": {"_meta": &meta, "notifications": covered},
+    }));
+    if let Reply::Ended = reply {
+        answer.event(&result(request, &json!({"resultType": "complete", "_meta": meta})));
+    }
+    match reply {
+        Reply::Ended | Reply::Closed => answer.end(),
+        _ => assert!(answer.sees_the_client_leave(Duration::from_secs(40))),
+    }
+}
+
+/// Scripts a modern server that replies to requests to subscribe in this order, and to further ones
+/// like to the last one.
+fn listened_to(replies: &'static [Reply]) -> Site {
+    let count = AtomicUsize::new(0);
+    Site::new(move |request, answer| match request.what() {
+        "server/discover" => {
+            let server = json!({
+                "supportedVersions": ["2026-07-28"], "serverInfo": {"name": "s", "version": "1"},
+                "capabilities": {"tools": {"listChanged": true}},
+            });
+            answer.json(&[], &result(request, &server));
+        }
+        "subscriptions/listen" => {
+            let nth = count.fetch_add(1, Ordering::SeqCst).min(replies.len() - 1);
+            listen(replies[nth], request, answer);
+        }
+        _ => modern(request, answer),
+    })
+}
+
+/// How a subscription has ended.
+type Ended = Option<Result<(), CallError>>;
+
+async fn a_subscription_that_the_server_ends_is_started_again_until_that_is_final_stl_36<
+    R: OverHttp,
+>() {
+    let off = Recovery::off();
+    let twice = quick().attempts(2, Duration::from_secs(3600));
+    let gone = ErrorObject::new(-32602, "gone");
+    let cases: [(Recovery, &[Reply], usize, Ended); 8] = [
+        (off.clone(), &[Reply::Ended], 1, Some(Ok(()))),
+        (off, &[Reply::Closed], 1, Some(Err(CallError::SubscriptionEnded))),
+        (twice.clone(), &[Reply::Ended], 3, Some(Ok(()))),
+        (twice, &[Reply::Closed], 3, Some(Err(CallError::SubscriptionEnded))),
+        (quick(), &[Reply::Ended, Reply::Unavailable, Reply::Failed, Reply::Kept], 4, None),
+        (quick(), &[Reply::Closed, Reply::Kept], 2, None),
+        (quick(), &[Reply::Ended, Reply::Nothing], 2, Some(Ok(()))),
+        (quick(), &[Reply::Ended, Reply::Refused], 2, Some(Err(CallError::Refused(gone)))),
+    ];
+    for (recovery, replies, requests, end) in cases {
+        let site = listened_to(replies);
+        let client = modern_client().recovery(recovery);
+        let connection = R::connect_http(client, site.remote()).await.unwrap();
+        let mut listening = connection.subscribe(&Filter::new().tools()).await.unwrap();
+        if end.is_some() {
+            while listening.next().await.unwrap().is_some() {}
+        } else {
+            // Changes may have been missed.
+            assert_eq!(listening.next().await.unwrap(), Some(Changed::Tools));
+        }
+        assert_eq!(listening.ended(), end, "{replies:?}");
+        assert_eq!(site.of("subscriptions/listen").len(), requests, "{replies:?}");
+        assert_eq!(success(connection.call_tool("t", &json!({"text": "on"})).await), "on");
+        connection.close().await.unwrap();
+    }
 }

@@ -50,6 +50,10 @@ impl Spawn for ManualRuntime {
         }
         Ok(())
     }
+
+    fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
 }
 
 impl Dial for ManualRuntime {
@@ -59,10 +63,6 @@ impl Dial for ManualRuntime {
 
     fn dial(&self, _: SocketAddr) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
         Box::pin(async { Err(io::ErrorKind::ConnectionRefused.into()) })
-    }
-
-    fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
-        Box::pin(std::future::pending())
     }
 }
 

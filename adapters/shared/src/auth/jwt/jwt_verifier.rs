@@ -1,6 +1,5 @@
 //! Verifies tokens with keys that are fetched when they are needed.
 
-use std::fmt;
 use std::future::Future;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -241,11 +240,7 @@ impl Drop for Fetching {
     }
 }
 
-impl fmt::Debug for JwtVerifier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JwtVerifier").field("issuer", &self.keys.issuer).finish_non_exhaustive()
-    }
-}
+opaque_debug!(JwtVerifier, it => issuer: it.keys.issuer);
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,6 @@
 //! The requests and responses of authorization.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use http::HeaderMap;
 use mcp_proto::Secret;
@@ -66,19 +65,15 @@ impl OAuthRequest {
     }
 }
 
-impl fmt::Debug for OAuthRequest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OAuthRequest")
-            .field("method", &self.method)
-            .field("uri", &format_args!("{}{}", self.uri.origin(), self.uri.path()))
-            .field("authorization", &self.authorization)
-            .field("body", &self.body)
-            .field("reach", &self.reach)
-            .field("redirects_max", &self.redirects_max)
-            .field("cross_origin", &self.cross_origin)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(OAuthRequest, it =>
+    method: it.method,
+    uri: format_args!("{}{}", it.uri.origin(), it.uri.path()),
+    authorization: it.authorization,
+    body: it.body,
+    reach: it.reach,
+    redirects_max: it.redirects_max,
+    cross_origin: it.cross_origin
+);
 
 /// The response to an [`OAuthRequest`].
 ///
@@ -92,8 +87,4 @@ pub struct OAuthResponse {
     pub body: Option<Zeroizing<Vec<u8>>>,
 }
 
-impl fmt::Debug for OAuthResponse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OAuthResponse").field("status", &self.status).finish_non_exhaustive()
-    }
-}
+opaque_debug!(OAuthResponse, it => status: it.status);

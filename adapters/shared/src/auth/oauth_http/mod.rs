@@ -6,7 +6,6 @@ mod failure;
 mod message;
 mod redirect;
 
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -134,11 +133,7 @@ impl OAuthHttp {
     }
 }
 
-impl fmt::Debug for OAuthHttp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OAuthHttp").field("timeout", &self.timeout).finish_non_exhaustive()
-    }
-}
+opaque_debug!(OAuthHttp, it => timeout: it.timeout);
 
 #[cfg(test)]
 mod proxy_tests;

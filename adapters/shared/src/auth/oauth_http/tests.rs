@@ -28,6 +28,12 @@ impl Spawn for TestRuntime {
     fn spawn(&self, _: BoxFuture<'static, ()>) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            Timer::after(duration).await;
+        })
+    }
 }
 
 /// A name that is never resolved.
@@ -52,12 +58,6 @@ impl Dial for TestRuntime {
                 return Err(io::ErrorKind::ConnectionRefused.into());
             }
             Ok(Box::new(Async::<TcpStream>::connect(address).await?) as Box<dyn ByteStream>)
-        })
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        Box::pin(async move {
-            Timer::after(duration).await;
         })
     }
 }

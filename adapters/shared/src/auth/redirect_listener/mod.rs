@@ -4,7 +4,6 @@ mod head;
 mod page;
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -115,11 +114,7 @@ impl Drop for RedirectListener {
     }
 }
 
-impl fmt::Debug for RedirectListener {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedirectListener").field("address", &self.address).finish_non_exhaustive()
-    }
-}
+opaque_debug!(RedirectListener, it => address: it.address);
 
 fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     thread::Builder::new().name("mcp-redirect".into()).spawn(work)

@@ -1,7 +1,6 @@
 //! A store that lasts as long as the process.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -126,13 +125,7 @@ impl Drop for LentRecord {
     }
 }
 
-impl fmt::Debug for MemoryStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryStore")
-            .field("records", &self.0.records().len())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(MemoryStore, it => records: it.0.records().len());
 
 #[cfg(test)]
 mod tests {

@@ -60,11 +60,7 @@ impl<S: Store> Store for SealedStore<S> {
     }
 }
 
-impl<S: fmt::Debug> fmt::Debug for SealedStore<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SealedStore").field("store", &self.store).finish_non_exhaustive()
-    }
-}
+opaque_debug!(SealedStore<S> [S: fmt::Debug], it => store: it.store);
 
 /// A locked record whose text is sealed.
 struct SealedRecord {

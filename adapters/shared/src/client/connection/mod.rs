@@ -3,7 +3,6 @@
 mod calls;
 pub(crate) mod lists;
 
-use std::fmt;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -280,11 +279,7 @@ impl Connection {
 /// How long a notification waits for room in the output queue.
 const NOTIFY_PATIENCE: Duration = Duration::from_secs(10);
 
-impl fmt::Debug for Connection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Connection);
 
 impl Drop for ConnectionInner {
     fn drop(&mut self) {

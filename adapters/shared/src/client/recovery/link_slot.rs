@@ -12,7 +12,7 @@ use crate::client::connector::Connector;
 use crate::client::context::ClientCx;
 use crate::client::feed::{Feed, LinkOwner};
 use crate::client::recovery::state::ConnectionState;
-use crate::client::recovery::{Retry, RetryBudget, is_recoverable};
+use crate::client::recovery::{Recovery, Retry, RetryBudget, is_recoverable};
 use crate::error::Error;
 use crate::exec::callbacks::CallbackQueue;
 use crate::exec::cancellation::Cancellation;
@@ -29,7 +29,7 @@ pub(crate) struct LinkSlot {
     connector: Option<Arc<Connector>>,
     /// Set when the application closes the connection or drops its last handle.
     pub(super) closed: Arc<Cancellation>,
-    clock: Clock,
+    pub(super) clock: Clock,
     budget: Mutex<RetryBudget>,
     /// The callbacks for states that are due: in order, from link to link.
     callbacks: Mutex<CallbackQueue>,
@@ -58,14 +58,13 @@ impl LinkSlot {
         child: Option<Arc<Child>>,
         connector: Option<Arc<Connector>>,
     ) -> Arc<Self> {
-        let recovery = connector.as_ref().map(|connector| connector.connection.recovery.clone());
         Arc::new(Self {
             label: link.shared.label.clone(),
             current: Watched::new(CurrentLink { link, child, phase: Phase::Open }),
             connector,
             closed: Arc::default(),
             clock: Clock::new(),
-            budget: Mutex::new(RetryBudget::new(recovery.unwrap_or_default())),
+            budget: Mutex::default(),
             callbacks: Mutex::default(),
         })
     }
@@ -195,7 +194,7 @@ impl LinkSlot {
     ) -> Result<T, Error> {
         let late = async {
             match &self.connector {
-                Some(connector) => connector.target.sleep(patience).await,
+                Some(connector) => connector.target.runtime().sleep(patience).await,
                 None => std::future::pending().await,
             }
             Err(CallError::TimedOut.into())
@@ -209,19 +208,20 @@ impl LinkSlot {
     }
 
     /// Returns the next attempt; `None` if there were too many.
-    pub(super) fn next_retry(&self) -> Option<Retry> {
-        lock(&self.budget).next(self.clock.now())
+    pub(super) fn next_retry(&self, recovery: &Recovery) -> Option<Retry> {
+        lock(&self.budget).next(recovery, self.clock.now())
     }
 
     /// Declares that `link` reports its end to this slot, and reports that it is open.
     pub(crate) fn attach(self: &Arc<Self>, link: &Arc<Link<Machine>>) {
+        // First: without an owner, the link cannot report its end yet.
+        self.report(link, ConnectionState::Connected);
         let owner: Arc<dyn LinkOwner> = Arc::clone(self) as _;
         let closed = {
             let mut state = link.lock();
             state.role.owner = Some(Arc::downgrade(&owner));
             state.role.closed.clone()
         };
-        self.report(link, ConnectionState::Connected);
         if let Some(why) = closed {
             Arc::clone(self).on_closed(link, &why);
         }

@@ -8,7 +8,7 @@ pub(crate) mod state;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use mcp_proto::{CallError, CloseReason, Fault, Instant};
+use mcp_proto::{CallError, CloseReason, Fault, Instant, code};
 
 /// How a client opens a lost connection again; see [`Client::recovery`](crate::Client::recovery).
 ///
@@ -100,10 +100,28 @@ const fn is_up_to_the_user(error: &CallError) -> bool {
     matches!(error, CallError::Redirected { .. } | CallError::Unauthorized(_))
 }
 
-/// The attempts of one connection so far, as far as they count.
-#[derive(Debug)]
+/// Returns whether a subscription that ended in this way may be started again: not if the server
+/// has refused it, or if this side or the user has to change something.
+// STL-36, STL-37: a server that stops ends its subscriptions by results, and one that is cut off
+// does not. Neither tells an end that is final, which another attempt finds out.
+pub(crate) const fn may_resume(outcome: &Result<(), CallError>) -> bool {
+    let Err(error) = outcome else { return true };
+    match error {
+        CallError::Http { .. }
+        | CallError::Lost
+        | CallError::SessionEnded
+        | CallError::SubscriptionEnded
+        | CallError::TimedOut
+        | CallError::Unsent => true,
+        // The server is about to stop, or has no room at present.
+        CallError::Refused(error) => error.code == code::INTERNAL_ERROR,
+        _ => false,
+    }
+}
+
+/// The attempts of one connection or subscription so far, as far as they count.
+#[derive(Debug, Default)]
 pub(crate) struct RetryBudget {
-    recovery: Recovery,
     /// When the attempts of the last period began.
     attempts: VecDeque<Instant>,
 }
@@ -117,13 +135,9 @@ pub(crate) struct Retry {
 }
 
 impl RetryBudget {
-    pub(crate) const fn new(recovery: Recovery) -> Self {
-        Self { recovery, attempts: VecDeque::new() }
-    }
-
     /// Returns the next attempt; `None` if there were too many.
-    pub(crate) fn next(&mut self, now: Instant) -> Option<Retry> {
-        let Recovery { delay_min, delay_max, attempts_max, period } = self.recovery;
+    pub(crate) fn next(&mut self, recovery: &Recovery, now: Instant) -> Option<Retry> {
+        let Recovery { delay_min, delay_max, attempts_max, period } = *recovery;
         while self.attempts.front().is_some_and(|at| now.duration_since(*at) >= period) {
             self.attempts.pop_front();
         }
@@ -149,28 +163,30 @@ mod tests {
 
     #[test]
     fn delays_double_up_to_the_maximum_and_the_attempts_of_a_period_are_limited() {
-        let mut budget = RetryBudget::new(Recovery::new());
+        let mut budget = RetryBudget::default();
+        let recovery = Recovery::new();
         let mut now = at(0);
         let mut delays = Vec::new();
-        while let Some(retry) = budget.next(now) {
+        while let Some(retry) = budget.next(&recovery, now) {
             assert_eq!(retry.attempt, delays.len() + 1);
             delays.push(retry.delay.as_millis());
             now += retry.delay;
         }
         assert_eq!(delays, [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
         // The first attempt was at 250 ms.
-        assert_eq!(budget.next(at(600_249)), None);
-        let again = budget.next(at(600_250)).unwrap();
+        assert_eq!(budget.next(&recovery, at(600_249)), None);
+        let again = budget.next(&recovery, at(600_250)).unwrap();
         assert_eq!(again, Retry { attempt: 10, delay: Duration::from_secs(30) });
-        assert_eq!(budget.next(at(600_250)), None);
+        assert_eq!(budget.next(&recovery, at(600_250)), None);
     }
 
     #[test]
     fn a_connection_that_stays_open_for_a_period_is_recovered_as_at_first() {
-        let mut budget = RetryBudget::new(Recovery::new());
-        assert_eq!(budget.next(at(0)).unwrap().delay, Duration::from_millis(250));
-        assert_eq!(budget.next(at(500)).unwrap().delay, Duration::from_millis(500));
-        assert_eq!(budget.next(at(700_000)).unwrap().delay, Duration::from_millis(250));
+        let mut budget = RetryBudget::default();
+        let recovery = Recovery::new();
+        assert_eq!(budget.next(&recovery, at(0)).unwrap().delay, Duration::from_millis(250));
+        assert_eq!(budget.next(&recovery, at(500)).unwrap().delay, Duration::from_millis(500));
+        assert_eq!(budget.next(&recovery, at(700_000)).unwrap().delay, Duration::from_millis(250));
     }
 
     #[test]
@@ -186,11 +202,11 @@ mod tests {
     #[test]
     fn large_numbers_of_attempts_have_the_maximum_delay() {
         let patient = Recovery::new().attempts(usize::MAX, Duration::MAX);
-        let mut budget = RetryBudget::new(patient);
+        let mut budget = RetryBudget::default();
         let delays: Vec<_> =
-            std::iter::from_fn(|| budget.next(at(0))).map(|retry| retry.delay).collect();
+            std::iter::from_fn(|| budget.next(&patient, at(0))).map(|retry| retry.delay).collect();
         assert_eq!(delays.len(), ATTEMPTS_MAX);
         assert_eq!(delays[ATTEMPTS_MAX - 1], Duration::from_secs(30));
-        assert_eq!(RetryBudget::new(Recovery::off()).next(at(0)), None);
+        assert_eq!(RetryBudget::default().next(&Recovery::off(), at(0)), None);
     }
 }

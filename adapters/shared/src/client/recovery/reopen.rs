@@ -51,9 +51,9 @@ impl LinkSlot {
     ) {
         lost.wait_ended().await;
         let mut error = Error::Closed(why);
-        while let Some(Retry { attempt, delay }) = self.next_retry() {
+        while let Some(Retry { attempt, delay }) = self.next_retry(&connector.connection.recovery) {
             self.report(lost, ConnectionState::Retrying { attempt, delay });
-            connector.target.sleep(delay).await;
+            connector.target.runtime().sleep(delay).await;
             match connector.reopen(lost).await {
                 Ok(opened) => return self.adopt(connector, opened).await,
                 Err(failed) => error = failed,
@@ -100,19 +100,24 @@ impl LinkSlot {
         gives_up
     }
 
-    /// Starts a subscription again whose stream has broken, while the connection is open. Returns
-    /// whether that is tried.
+    /// Starts a subscription again that has ended while the connection is open. Returns whether
+    /// that is tried.
     // STL-38: the server does not replay changes.
     pub(super) fn start_stream_again(self: &Arc<Self>, feed: &Arc<Feed>) -> bool {
         let Some(connector) = self.connector().cloned() else { return false };
-        let Some(Retry { delay, .. }) = self.next_retry() else { return false };
-        let (slot, feed) = (Arc::clone(self), LoseOnDrop(Arc::clone(feed)));
+        let retry = feed.next_retry(&connector.connection.recovery, self.clock.now());
+        let Some(Retry { delay, .. }) = retry else { return false };
+        let (slot, mut waiting) = (Arc::clone(self), LoseOnDrop(Some(Arc::clone(feed))));
         let closed = Arc::clone(&self.closed);
         let runtime = connector.target.runtime();
         let task = async move {
             let resumed = async {
-                connector.target.sleep(delay).await;
-                feed.0.continue_on(&slot.link()).await;
+                connector.target.runtime().sleep(delay).await;
+                if let Some(feed) = &waiting.0 {
+                    feed.continue_on(&slot.link()).await;
+                }
+                // If the link is lost, the feed waits for the next one.
+                waiting.0 = None;
             };
             let _closed = closed.run_until_set(resumed).await;
         };
@@ -121,10 +126,12 @@ impl LinkSlot {
 }
 
 /// A subscription that ends as lost unless it was started again.
-struct LoseOnDrop(Arc<Feed>);
+struct LoseOnDrop(Option<Arc<Feed>>);
 
 impl Drop for LoseOnDrop {
     fn drop(&mut self) {
-        self.0.lost();
+        if let Some(feed) = &self.0 {
+            feed.lost();
+        }
     }
 }

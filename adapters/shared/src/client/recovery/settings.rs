@@ -25,7 +25,10 @@ impl<R> Client<R> {
     /// - The log level.
     /// - The subscriptions that the server had acknowledged. Each one then delivers a change for
     ///   everything that it covers, because changes may have been missed. This also applies if only
-    ///   the session of a server or the stream of the subscription was lost.
+    ///   the session of a server or the stream of the subscription was lost, and if a server that
+    ///   stops has ended the subscription: each subscription then has as many attempts as the
+    ///   connection, with equal delays. See [`Subscription`](crate::Subscription) for the ends
+    ///   that are final.
     ///
     /// What it never repeats: a call that was sent. It fails with
     /// [`CallError::Lost`](mcp_proto::CallError::Lost), because the server may have acted on it. A

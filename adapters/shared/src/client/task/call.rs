@@ -1,7 +1,6 @@
 //! Tool calls that ask for a task.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::sync::Arc;
 use std::time::Duration;
@@ -196,8 +195,4 @@ impl<'c> IntoFuture for TaskCall<'c> {
     }
 }
 
-impl fmt::Debug for TaskCall<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TaskCall").field("call", &self.call).finish_non_exhaustive()
-    }
-}
+opaque_debug!(TaskCall<'_>, it => call: it.call);

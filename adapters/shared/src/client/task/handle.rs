@@ -1,7 +1,5 @@
 //! The handle of a task.
 
-use std::fmt;
-
 use mcp_proto::schema::{CallToolResult, Decode as _};
 use mcp_proto::{CallError, Raw};
 
@@ -19,8 +17,11 @@ use crate::tasks::TaskUpdate;
 /// is awaited or waited for; operations may be dropped without loss. The server's poll interval is
 /// respected, and status notifications save waiting. Lost requests are repeated ever later.
 ///
-/// If the connection ends, the methods fail with [`CallError::Lost`], and the handle remains usable
-/// after [`attach`](Self::attach). Dropping the handle leaves the task alone.
+/// If the connection is lost, the methods fail with [`CallError::Lost`], also if it is
+/// [recovered](crate::Client::recovery): the program decides whether the server that it finds then
+/// still has the task. The handle remains usable after [`attach`](Self::attach). Over HTTP in the
+/// modern era, a server may restart without the loss of the connection; the handle then polls on.
+/// Dropping the handle leaves the task alone.
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;
@@ -190,9 +191,5 @@ impl TaskHandle {
     }
 }
 
-/// The task itself is a secret.
-impl fmt::Debug for TaskHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TaskHandle").field("is_over", &self.is_over()).finish_non_exhaustive()
-    }
-}
+// The task itself is a secret.
+opaque_debug!(TaskHandle, it => is_over: it.is_over());

@@ -1,7 +1,6 @@
-//! The settings of a client for tasks, and the declaration of the tasks extension.
+//! The settings of a client for tasks.
 
 use mcp_proto::tasks::{PollLimits, TaskLimits};
-use mcp_proto::{Extension, ExtensionMethod, Revision, Side};
 
 /// The extension of [tasks](crate::tasks), for [`Client::extension`](crate::Client::extension).
 ///
@@ -109,18 +108,4 @@ impl ClientTasks {
         self.served = Some(limits);
         self
     }
-}
-
-/// Returns the tasks extension, as a client declares it.
-// TSK-23, TSK-36: HTTP requests repeat the id in `Mcp-Name`.
-pub(crate) fn tasks_extension() -> Extension {
-    let request = |name| ExtensionMethod::request(Side::Client, name).named_by("taskId");
-    Extension::new("io.modelcontextprotocol/tasks")
-        .revisions(Revision::V2026_07_28..=Revision::V2026_07_28)
-        .method(request("tasks/get"))
-        .method(request("tasks/update"))
-        .method(request("tasks/cancel"))
-        .method(ExtensionMethod::notification(Side::Server, "notifications/tasks"))
-        .result_type("tools/call", "task")
-        .listen_key("taskIds")
 }

@@ -41,23 +41,13 @@ impl Drop for Withdrawal<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
     use std::sync::Arc;
     use std::sync::mpsc::channel;
 
     use futures_lite::future::{block_on, poll_once};
 
     use super::{CallbackThreads, Callbacks};
-    use crate::box_future::BoxFuture;
-    use crate::exec::workers::Spawn;
-
-    struct NullRuntime;
-
-    impl Spawn for NullRuntime {
-        fn spawn(&self, _: BoxFuture<'static, ()>) -> io::Result<()> {
-            Ok(())
-        }
-    }
+    use crate::exec::test_runtime::NullRuntime;
 
     fn callbacks() -> Callbacks {
         CallbackThreads::default().on(Arc::new(NullRuntime))

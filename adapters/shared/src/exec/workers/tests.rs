@@ -28,6 +28,10 @@ impl Spawn for BlockingRuntime {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
     fn is_plain(&self) -> bool {
         true
     }

@@ -1,6 +1,5 @@
 //! [`BlockingClient`]: HTTP clients whose functions block, on threads of their own.
 
-use std::fmt;
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -93,11 +92,7 @@ impl BlockingClient {
     }
 }
 
-impl fmt::Debug for BlockingClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BlockingClient").finish_non_exhaustive()
-    }
-}
+opaque_debug!(BlockingClient);
 
 impl HttpSend for BlockingClient {
     fn send(

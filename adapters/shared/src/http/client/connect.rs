@@ -2,7 +2,6 @@
 
 use std::io;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
 use mcp_proto::MessageEndpoint as _;
 use mcp_proto::client::{Client as Machine, Config};
@@ -59,10 +58,6 @@ impl Target for RemoteServer {
 
     fn runtime(&self) -> Arc<dyn Spawn> {
         Arc::clone(&self.runtime) as _
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        self.runtime.sleep(duration)
     }
 }
 

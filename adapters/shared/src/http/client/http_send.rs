@@ -190,11 +190,7 @@ impl ReceivedBody {
     }
 }
 
-impl fmt::Debug for ReceivedBody {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReceivedBody").finish_non_exhaustive()
-    }
-}
+opaque_debug!(ReceivedBody);
 
 /// Bodies with errors of any type.
 trait PollBody: Send {

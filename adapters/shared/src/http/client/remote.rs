@@ -1,7 +1,6 @@
 //! A remote server: its URL and the header fields of the requests to it.
 
 use std::any::Any;
-use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -406,14 +405,7 @@ fn shown(url: &str) -> Option<&str> {
     url.get(..end).filter(|_| !url.contains('@'))
 }
 
-impl fmt::Debug for Remote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Remote")
-            .field("host", &self.host)
-            .field("port", &self.port)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Remote, it => host: it.host, port: it.port);
 
 #[cfg(test)]
 mod tests {

@@ -171,7 +171,6 @@ impl DerefMut for ClientTransport {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
     use std::pin::pin;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -181,19 +180,11 @@ mod tests {
     use mcp_proto::http::client::HttpConfig;
 
     use super::*;
-    use crate::box_future::BoxFuture;
     use crate::client::settings::ClientSettings;
     use crate::exec::clock::Clock;
+    use crate::exec::test_runtime::NullRuntime;
     use crate::exec::workers::Spawn;
     use crate::transport::link::{Link, Transport};
-
-    struct NullRuntime;
-
-    impl Spawn for NullRuntime {
-        fn spawn(&self, _: BoxFuture<'static, ()>) -> io::Result<()> {
-            Ok(())
-        }
-    }
 
     #[derive(Default)]
     struct Woken(AtomicBool);

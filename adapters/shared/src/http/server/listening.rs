@@ -2,8 +2,7 @@
 
 use std::convert::Infallible;
 use std::error::Error as StdError;
-use std::fmt;
-use std::future::{poll_fn, ready};
+use std::future::{Future, poll_fn, ready};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::{Pin, pin};
@@ -32,6 +31,17 @@ use super::sockets::{OpenSocket, SocketEnd, Sockets};
 use super::stop::Stop;
 use crate::box_future::BoxFuture;
 
+/// A listener of byte streams, on the runtime `R`.
+pub trait Accept<R>: Sync {
+    /// A connection.
+    type Stream: Read + Write + Send + Unpin + 'static;
+
+    /// Waits for a client; returns its address, if clients have addresses.
+    fn accept_client(
+        &self,
+    ) -> impl Future<Output = io::Result<(Self::Stream, Option<IpAddr>)>> + Send;
+}
+
 /// The connections of an HTTP server that have been accepted from its listener.
 ///
 /// Dropping this value closes the connections and ends the server's sessions.
@@ -42,7 +52,7 @@ pub struct Listening {
 }
 
 /// An accepted connection. A task must run it with [`drive`](Self::drive).
-pub struct AcceptedConnection {
+struct AcceptedConnection {
     service: HttpService,
     socket: OpenSocket,
     address: Option<IpAddr>,
@@ -50,9 +60,6 @@ pub struct AcceptedConnection {
 
 impl Listening {
     /// Creates an empty set of connections to `service`, whose listener is bound to `address`.
-    ///
-    /// Once `stop` is set, the caller must accept no more connections, and call
-    /// [`finish`](Self::finish).
     ///
     /// # Errors
     /// Fails if other machines can reach the listener, but the options name no host for them.
@@ -77,15 +84,51 @@ impl Listening {
         Self { service, sockets, stop: stop.clone() }
     }
 
-    /// Adds a connection from `address`. A task must run it with [`AcceptedConnection::drive`].
+    /// Serves the clients of a listener until the stop signal is set. Dropping the future closes
+    /// their connections.
+    ///
+    /// # Errors
+    /// Fails if the listener does, or if a connection cannot be driven in the background.
+    pub async fn serve<R>(
+        self,
+        listener: impl Accept<R>,
+        timer: impl Timer + Clone + Send + Sync + 'static,
+    ) -> io::Result<()> {
+        let runtime = Arc::clone(self.service.runtime());
+        let outcome = loop {
+            let stopped = async {
+                self.stop.stopped().await;
+                None
+            };
+            match or(stopped, async { Some(listener.accept_client().await) }).await {
+                None => break Ok(()),
+                Some(Ok((stream, address))) => {
+                    let Some(connection) = self.accept(address) else { continue };
+                    let timer = timer.clone();
+                    // Called inside the task: a future passed in would occupy its space twice.
+                    let driving = async move { connection.drive(stream, timer).await };
+                    // Without a thread that runs it, the connection was closed.
+                    if let Err(error) = runtime.spawn(Box::pin(driving)) {
+                        break Err(error);
+                    }
+                }
+                Some(Err(error)) if is_transient(&error) => runtime.sleep(PAUSE).await,
+                Some(Err(error)) => break Err(error),
+            }
+        };
+        drop(listener);
+        self.finish().await;
+        outcome
+    }
+
+    /// Adds a connection from `address`.
     ///
     /// A connection without an address, over a Unix socket, is not subject to limits per address.
     ///
     /// A connection beyond a limit is also returned; its request receives status 429 or 503.
     /// Returns `None` if 64 such connections are already open. The caller must then close the
     /// socket.
-    #[must_use]
-    pub fn accept(&self, address: Option<IpAddr>) -> Option<AcceptedConnection> {
+    fn accept(&self, address: Option<IpAddr>) -> Option<AcceptedConnection> {
         let socket = self.sockets.admit(address)?;
         Some(AcceptedConnection { service: self.service.clone(), socket, address })
     }
@@ -93,7 +136,7 @@ impl Listening {
     /// Sets the stop signal, ends all sessions, closes each connection after its request in
     /// progress, and waits for that up to
     /// [`HttpLimits::drain_timeout`](crate::http::HttpLimits::drain_timeout).
-    pub async fn finish(self) {
+    async fn finish(self) {
         self.stop.stop();
         self.service.close();
         self.sockets.end_all(SocketEnd::Graceful);
@@ -112,7 +155,7 @@ impl Drop for Listening {
 impl AcceptedConnection {
     /// Serves HTTP over `io` until the connection ends: HTTP/1.1, and with the feature `tls` also
     /// HTTP/2 if the client starts with it.
-    pub async fn drive<I, T>(self, io: I, timer: T)
+    async fn drive<I, T>(self, io: I, timer: T)
     where
         I: Read + Write + Unpin,
         T: Timer,
@@ -253,17 +296,19 @@ fn has_stalled(error: &hyper::Error) -> bool {
         .is_some_and(|cause| cause.kind() == io::ErrorKind::TimedOut)
 }
 
-impl fmt::Debug for Listening {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listening").field("service", &self.service).finish_non_exhaustive()
-    }
+opaque_debug!(Listening, it => service: it.service);
+
+/// Returns whether the listener may accept again after this error: too many files are open, or a
+/// client has disconnected immediately.
+fn is_transient(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, WouldBlock};
+    // 23 and 24 are ENFILE and EMFILE, which have no `ErrorKind`.
+    matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted | WouldBlock)
+        || matches!(error.raw_os_error(), Some(23 | 24))
 }
 
-impl fmt::Debug for AcceptedConnection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AcceptedConnection").finish_non_exhaustive()
-    }
-}
+/// How long to wait after a transient error before accepting again.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// How long a stopping server goes on sending responses after its requests have ended.
 const LAST_WRITES: Duration = Duration::from_millis(250);

@@ -29,7 +29,7 @@ mod verifier;
 pub use body::ResponseBody;
 pub use budget::{HttpStats, PeerAddress};
 pub use limits::HttpLimits;
-pub use listening::{AcceptedConnection, Listening};
+pub use listening::{Accept, Listening};
 pub use options::Http;
 pub use request_head::RequestHead;
 pub use service::HttpService;

@@ -1,6 +1,5 @@
 //! The options of a server over HTTP: access control and limits.
 
-use std::fmt;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
@@ -328,12 +327,4 @@ impl Default for Http {
     }
 }
 
-impl fmt::Debug for Http {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Http")
-            .field("hosts", &self.hosts)
-            .field("origins", &self.origins)
-            .field("path", &self.path)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Http, it => hosts: it.hosts, origins: it.origins, path: it.path);

@@ -1,6 +1,5 @@
 //! The heads of HTTP requests, which are kept while their requests are handled.
 
-use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -182,14 +181,7 @@ impl Deref for RequestHead {
     }
 }
 
-impl fmt::Debug for RequestHead {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RequestHead")
-            .field("method", &self.method)
-            .field("path", &self.uri.path())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(RequestHead, it => method: it.method, path: it.uri.path());
 
 impl Cx {
     /// Returns the head of the HTTP request that carried this request (feature `http`).

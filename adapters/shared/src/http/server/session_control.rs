@@ -1,6 +1,5 @@
 //! Ending of sessions from outside of the service that has them.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use mcp_proto::Principal;
@@ -69,8 +68,4 @@ impl SessionControl {
     }
 }
 
-impl fmt::Debug for SessionControl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SessionControl").finish_non_exhaustive()
-    }
-}
+opaque_debug!(SessionControl);

@@ -29,6 +29,7 @@ pub struct CatalogEdit<'a> {
     /// What the entries that were added or replaced need.
     pub(in crate::server) adds_scopes: bool,
     pub(in crate::server) adds_tasks: bool,
+    pub(in crate::server) adds_hidden: bool,
     pub(in crate::server) states: Vec<(String, NeededState)>,
 }
 
@@ -65,6 +66,7 @@ impl<'a> CatalogEdit<'a> {
             started,
             adds_scopes: false,
             adds_tasks: false,
+            adds_hidden: false,
             states: Vec::new(),
         }
     }
@@ -203,21 +205,27 @@ impl<'a> CatalogEdit<'a> {
             Put::Add => add,
             Put::Replace => replace,
         };
+        self.adds_hidden |= handler.visible_to().is_some();
         let changed = call(self.catalog, definition, handler);
         self.changed(changed, what, put.done())?;
         self.states.extend(states.into_iter().map(|state| (what.to_owned(), state)));
         Ok(())
     }
 
-    /// Adds the completion `what` to an entry.
-    pub(in crate::server) fn put_completion(
+    /// Adds completions to the entry `what`, whose scopes they need.
+    pub(in crate::server) fn put_completions(
         &mut self,
         what: &str,
-        completion: CompletionFn,
-        put: impl FnOnce(&mut Catalog<EntryHandler>, EntryHandler) -> Result<(), CatalogError>,
+        completions: Completions,
+        scopes: &RequiredScopes,
+        put: impl Fn(&mut Catalog<EntryHandler>, &str, EntryHandler) -> Result<(), CatalogError>,
     ) -> Result<(), EditError> {
-        let put = put(self.catalog, EntryHandler::Completion(completion));
-        put.map_err(|reason| EditError::completion(what, reason))
+        completions.into_iter().try_for_each(|(argument, completion)| {
+            let what = format!("a completion of `{argument}` of {what}");
+            let completion = completion.sharing_scopes(scopes).named(&what);
+            put(self.catalog, &argument, EntryHandler::Completion(completion))
+                .map_err(|reason| EditError::completion(&what, reason))
+        })
     }
 
     /// Records the changed list, or explains why the entry `what` could not be changed.
@@ -253,14 +261,7 @@ pub(in crate::server) fn check_completions(
     })
 }
 
-impl fmt::Debug for CatalogEdit<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CatalogEdit")
-            .field("catalog", &self.catalog)
-            .field("changed", &self.changed)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(CatalogEdit<'_>, it => catalog: it.catalog, changed: it.changed);
 
 /// A [`Tool`](crate::Tool), [`Resource`](crate::Resource), [`Template`](crate::Template) or
 /// [`Prompt`](crate::Prompt) with its handler.
@@ -302,10 +303,7 @@ impl Put {
 }
 
 /// The completion handlers of an entry, with the names of their arguments.
-pub(in crate::server) type Completions = Vec<(String, CompletionFn)>;
-
-/// A completion handler.
-pub(in crate::server) type CompletionFn = HandlerFn<Complete, CompleteResult>;
+pub(in crate::server) type Completions = Vec<(String, HandlerFn<Complete, CompleteResult>)>;
 
 /// The reason why an edit of a server's tools, resources and prompts failed.
 ///

@@ -2,7 +2,6 @@
 //! sent over them.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 
@@ -37,6 +36,7 @@ pub struct Changes {
     hub: Arc<Hub>,
 }
 
+#[derive(Default)]
 struct Hub {
     /// Exchanged as a whole: each request sees one state, and no user code runs under the lock.
     catalog: RwLock<Arc<Catalog<EntryHandler>>>,
@@ -44,6 +44,8 @@ struct Hub {
     edits: Mutex<()>,
     /// An edit has added entries with scopes.
     has_added_scopes: AtomicBool,
+    /// Some entries decide who sees them.
+    has_hidden: Arc<AtomicBool>,
     checks: OnceLock<ToolChecks>,
     /// What handlers need of the server.
     needs: Mutex<ServerNeeds>,
@@ -273,23 +275,18 @@ impl Changes {
     }
 
     pub(crate) fn new() -> Self {
-        let hub = Hub {
-            catalog: RwLock::default(),
-            edits: Mutex::default(),
-            has_added_scopes: AtomicBool::new(false),
-            checks: OnceLock::new(),
-            needs: Mutex::default(),
-            started: OnceLock::new(),
-            announced: Mutex::default(),
-            connections: Mutex::default(),
-        };
-        Self { hub: Arc::new(hub) }
+        Self { hub: Arc::default() }
     }
 
     /// Returns whether an edit has added entries with scopes. Without an authorization, no other
     /// entry has scopes.
     pub(crate) fn has_added_scopes(&self) -> bool {
         self.hub.has_added_scopes.load(Ordering::SeqCst)
+    }
+
+    /// Returns a flag that is set once an entry decides who sees it.
+    pub(crate) fn has_hidden(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.hub.has_hidden)
     }
 
     /// Returns the current state of the catalog.
@@ -322,6 +319,8 @@ impl Changes {
     fn note_needs(&self, editor: &mut CatalogEdit<'_>) {
         let mut needs = self.hub.needs.lock().unwrap_or_else(PoisonError::into_inner);
         needs.tasks |= editor.adds_tasks;
+        // Before the entries can be found.
+        self.hub.has_hidden.fetch_or(editor.adds_hidden, Ordering::SeqCst);
         // They were checked already if the server has started.
         if self.hub.started.get().is_none() {
             needs.states.append(&mut editor.states);
@@ -465,11 +464,7 @@ const fn list_name(list: ChangedList) -> &'static str {
     }
 }
 
-impl fmt::Debug for Changes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Changes").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Changes);
 
 /// Returns whether clients see a difference between two states of a list.
 fn differs(

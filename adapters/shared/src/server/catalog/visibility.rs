@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::ptr::from_ref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mcp_proto::catalog::{Catalog, CatalogEntry, CatalogView, resource_not_found};
 use mcp_proto::schema::{ClientRequest as _, ReadResource};
@@ -17,12 +18,14 @@ pub(crate) type EntryFilter = Arc<dyn Fn(CatalogEntry<'_>, &Caller) -> bool + Se
 pub(in crate::server) static UNKNOWN: Caller = Caller::new();
 
 /// Decides which entries a caller sees. By default, all.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Visibility {
     /// The decision of the application.
     pub(crate) filter: Option<EntryFilter>,
     /// Hides the entries for which the access token of the caller lacks scopes.
     pub(crate) hides_forbidden: bool,
+    /// Set once an entry decides who sees it.
+    has_hidden: Arc<AtomicBool>,
 }
 
 /// What a caller sees of a catalog during one request. The application decides on each entry once.
@@ -40,8 +43,8 @@ const DECIDED_MAX: usize = 16;
 impl<'a> CallerView<'a> {
     /// Calls `read` with the entries that the caller sees.
     pub(crate) fn read<T>(&self, read: impl FnOnce(CatalogView<'_, EntryHandler>) -> T) -> T {
-        let Visibility { filter, hides_forbidden } = self.visibility;
-        if filter.is_none() && !hides_forbidden {
+        let hides_forbidden = self.visibility.hides_forbidden;
+        if !self.visibility.has_filter() && !hides_forbidden {
             return read(self.catalog.all());
         }
         read(
@@ -97,9 +100,9 @@ impl<'a> CallerView<'a> {
         self.hides_resource(&uri).then(|| resource_not_found(&uri, revision))
     }
 
-    /// Returns whether the application shows an entry to the caller.
+    /// Returns whether the application and the entry itself show an entry to the caller.
     fn shows(&self, entry: CatalogEntry<'_>) -> bool {
-        if self.visibility.filter.is_none() {
+        if !self.visibility.has_filter() {
             return true;
         }
         let address = address(entry);
@@ -107,7 +110,10 @@ impl<'a> CallerView<'a> {
             |(decided, is_shown): &(usize, bool)| (*decided == address).then_some(*is_shown);
         let decided = self.decided.borrow().iter().find_map(known);
         decided.unwrap_or_else(|| {
-            let is_shown = self.visibility.shows(self.caller, entry);
+            let visible_to = self.catalog.handler(entry).and_then(EntryHandler::visible_to);
+            let caller = self.caller.unwrap_or(&UNKNOWN);
+            let is_shown = visible_to.is_none_or(|is_visible| is_visible(caller))
+                && self.visibility.shows(self.caller, entry);
             let mut decided = self.decided.borrow_mut();
             if decided.len() < DECIDED_MAX {
                 decided.push((address, is_shown));
@@ -136,6 +142,15 @@ fn address(entry: CatalogEntry<'_>) -> usize {
 }
 
 impl Visibility {
+    pub(crate) const fn new(has_hidden: Arc<AtomicBool>) -> Self {
+        Self { filter: None, hides_forbidden: false, has_hidden }
+    }
+
+    /// Returns whether functions of the application decide what a caller sees.
+    fn has_filter(&self) -> bool {
+        self.filter.is_some() || self.has_hidden.load(Ordering::SeqCst)
+    }
+
     /// Returns what a caller sees of a catalog.
     pub(crate) const fn view<'a>(
         &'a self,

@@ -54,11 +54,7 @@ pub(crate) struct ServerCallbacks {
 
 /// What the connections of a server on one runtime share.
 #[derive(Clone)]
-#[expect(
-    missing_debug_implementations,
-    unnameable_types,
-    reason = "the state of a connection is internal"
-)]
+#[expect(unnameable_types, reason = "the state of a connection is internal")]
 pub struct ServerParts {
     pub(crate) changes: Changes,
     pub(crate) sealing: StateSealing,
@@ -81,16 +77,16 @@ pub struct ServerParts {
     pub(crate) tasks: Option<Arc<ServerTasks>>,
 }
 
+opaque_debug!(ServerParts);
+
 /// What a connection of a server holds beside its state.
-#[expect(
-    missing_debug_implementations,
-    unnameable_types,
-    reason = "the state of a connection is internal"
-)]
+#[expect(unnameable_types, reason = "the state of a connection is internal")]
 pub struct ServerShared {
     pub(crate) parts: Arc<ServerParts>,
     pub(crate) workers: Workers,
 }
+
+opaque_debug!(ServerShared);
 
 impl Deref for ServerShared {
     type Target = ServerParts;
@@ -103,11 +99,7 @@ impl Deref for ServerShared {
 /// The state of a server's connection: its running handlers and the change notifications waiting to
 /// be sent.
 #[derive(Default)]
-#[expect(
-    missing_debug_implementations,
-    unnameable_types,
-    reason = "the state of a connection is internal"
-)]
+#[expect(unnameable_types, reason = "the state of a connection is internal")]
 pub struct ServerState {
     /// The cancellation flags of running handlers.
     pub(in crate::server) running: IncomingMap<Arc<Cancellation>>,
@@ -123,6 +115,8 @@ pub struct ServerState {
     /// The tasks whose handlers run, by the requests that they were. Boxed: most servers have none.
     tasks: Option<Box<IncomingMap<Arc<dyn RunningTask>>>>,
 }
+
+opaque_debug!(ServerState);
 
 impl Cx {
     /// Returns a handle that edits the lists of this server and notifies clients of changes.

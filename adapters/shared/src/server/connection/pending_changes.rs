@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn notifications_of_extensions_wait_in_order_and_are_bounded() {
-        let mut connection = Transport::Bytes(Box::new(server()));
+        let mut connection = Transport::Stream(Box::new(server()));
         let mut pending = PendingChanges::default();
         let params = Raw::from_text(r#"{"n":1}"#).unwrap();
         // The greeting fills the queue.
@@ -196,12 +196,12 @@ mod tests {
         }
         let refused = pending.send(&mut connection, Instant::ZERO, change("more", None));
         assert_eq!(refused, Err(Misuse::Blocked));
-        let Transport::Bytes(stream) = &mut connection else { unreachable!() };
+        let Transport::Stream(stream) = &mut connection else { unreachable!() };
         while stream.outbox().poll_message().is_some() {}
         let mut sent = Vec::new();
         while !pending.is_empty() {
             pending.retry(&mut connection, Instant::ZERO);
-            let Transport::Bytes(stream) = &mut connection else { unreachable!() };
+            let Transport::Stream(stream) = &mut connection else { unreachable!() };
             sent.extend(std::iter::from_fn(|| stream.outbox().poll_message()));
         }
         assert_eq!(sent.len(), EXTENDED_MAX);
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn the_bytes_of_waiting_notifications_are_bounded() {
-        let mut connection = Transport::Bytes(Box::new(server()));
+        let mut connection = Transport::Stream(Box::new(server()));
         let mut pending = PendingChanges::default();
         let half = "x".repeat(EXTENDED_BYTES_MAX / 2);
         pending.send(&mut connection, Instant::ZERO, change(&half, None)).unwrap();

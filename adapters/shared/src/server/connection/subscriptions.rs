@@ -1,6 +1,5 @@
 //! The application's view of subscriptions to resources: decisions and changes.
 
-use std::fmt;
 use std::sync::Arc;
 
 use mcp_proto::schema::{
@@ -13,7 +12,8 @@ use crate::server::catalog::visibility::{CallerView, UNKNOWN};
 use crate::server::handler::EntryHandler;
 use crate::server::handler::handler_error::HandlerError;
 use crate::server::handler::required_scopes::check_scopes;
-use crate::server::tasks::{LISTEN_KEY, accept_task_ids};
+use crate::server::tasks::accept_task_ids;
+use crate::tasks::LISTEN_KEY;
 use crate::transport::link::Link;
 
 /// A decision of the application about a URI.
@@ -180,11 +180,7 @@ impl SubscriptionSettings {
     }
 }
 
-impl fmt::Debug for SubscriptionSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SubscriptionSettings").finish_non_exhaustive()
-    }
-}
+opaque_debug!(SubscriptionSettings);
 
 /// Returns the response to a subscription: the resources and elements of listen keys that the
 /// server agrees to report, or the error for an access token that lacks scopes. `None` for any

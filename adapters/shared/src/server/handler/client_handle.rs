@@ -1,6 +1,5 @@
 //! A handle to a connected client, for use outside of its requests.
 
-use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -299,8 +298,4 @@ impl Cx {
     }
 }
 
-impl fmt::Debug for ClientHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClientHandle").field("principal", &self.principal).finish_non_exhaustive()
-    }
-}
+opaque_debug!(ClientHandle, it => principal: it.principal);

@@ -1,6 +1,5 @@
 //! The context of a handler: the caller, progress, logging, cancellation and state.
 
-use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -283,8 +282,4 @@ impl Cx {
     }
 }
 
-impl fmt::Debug for Cx {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cx").field("incoming", &self.request.incoming).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Cx, it => incoming: it.request.incoming);

@@ -2,7 +2,6 @@
 
 #![expect(unnameable_types, reason = "markers are always inferred")]
 
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -81,7 +80,8 @@ use crate::server::handler::{HandlerFn, Setup};
             `serde::Serialize` and `schemars::JsonSchema`, or `CallToolResult`",
     note = "a resource returns text or `ResourceContents`, a prompt text or `PromptMessage`, a \
             completion `Vec<String>`, and a list `Page`",
-    note = "a handler that can fail returns `Result<_, HandlerError>`, with this error type",
+    note = "a handler that can fail returns `Result<_, HandlerError>`, with this error type; `?` \
+            converts all others: `|| Ok(read()?)`",
     note = "a method with `&self` is not `async`; an async method takes `self: Arc<Self>`",
     note = "the future of an async handler is `Send`: it keeps no lock, `Rc` or `RefCell` over an \
             `.await`"
@@ -98,11 +98,7 @@ pub struct Prepared<K: RequestKind> {
     pub(crate) needs: Needs,
 }
 
-impl<K: RequestKind> fmt::Debug for Prepared<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prepared").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Prepared<K> [K: RequestKind]);
 
 /// Marks synchronous handlers.
 #[derive(Debug)]

@@ -6,13 +6,19 @@ use mcp_proto::catalog::{prompt_not_found, resource_not_found, tool_not_found};
 use mcp_proto::schema::{
     CallTool, CallToolResult, ClientRequest as _, GetPrompt, ReadResource, Subscribe,
 };
-use mcp_proto::{ErrorObject, NeededInput, Request, Revision, code};
+use mcp_proto::{CallError, ErrorObject, NeededInput, Request, Revision, code};
+
+use crate::error::Error;
 
 /// The error type of tool, resource, prompt and completion handlers.
 ///
-/// Every error type converts into `HandlerError`, so `?` works with all of them. A failed tool call
-/// returns a result with `isError` and the error's message, for the model to read. Other requests
-/// have no such result; they fail with a JSON-RPC error that contains the message.
+/// Every error type converts into `HandlerError`, so `?` works with all of them. A function that
+/// returns another error type is not a handler itself; a closure around it is: `|| Ok(read()?)`.
+///
+/// A failed tool call returns a result with `isError` and the error's message, for the model to
+/// read. Other requests have no such result; they fail with a JSON-RPC error that contains the
+/// message. The [error](ErrorObject) with which another server has refused a call is passed on as
+/// it is, with its code, message and data, as a gateway has to.
 ///
 /// **Clients see the message.** Only the error's own text is sent, not that of its sources. If an
 /// error may show what clients must not know, such as a path or a query, give it another text:
@@ -162,6 +168,14 @@ impl fmt::Debug for HandlerError {
 
 impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for HandlerError {
     fn from(error: E) -> Self {
-        Self::failed(error.into().to_string())
+        let error = error.into();
+        let call = match error.downcast_ref() {
+            Some(Error::Call(call)) => Some(call),
+            _ => error.downcast_ref(),
+        };
+        match call {
+            Some(CallError::Refused(error)) => Self::refused(error.clone()),
+            _ => Self::failed(error.to_string()),
+        }
     }
 }

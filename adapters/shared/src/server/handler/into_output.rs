@@ -62,7 +62,8 @@ use mcp_proto::schema::result_schema;
             `CallToolResult`; to return a type that derives `serde::Serialize` and \
             `schemars::JsonSchema`, wrap it: `Json(value)`",
     note = "a resource returns text or `ResourceContents`; a prompt returns text or \
-            `PromptMessage::new(Role::User, \"text\")`; both also return a `Vec` of these"
+            `PromptMessage::new(Role::User, \"text\")`; both also return a `Vec` of these",
+    note = "the error of a `Result` is `HandlerError`, into which `?` converts all others"
 )]
 pub trait IntoOutput<O> {
     /// Converts the value.
@@ -108,6 +109,7 @@ macro_rules! into {
 }
 
 into! {
+    CallToolResult: CallToolResult, &str;
     CompleteResult: CompleteResult, Vec<String>;
     GetPromptResult: GetPromptResult, PromptMessage, Vec<PromptMessage>;
     ReadResourceResult: ReadResourceResult, ResourceContents, Vec<ResourceContents>;
@@ -156,27 +158,9 @@ impl<T: Encode> IntoOutput<MethodResult<T>> for Result<T, HandlerError> {
     }
 }
 
-impl IntoOutput<Self> for CallToolResult {
-    fn into_output(self) -> Result<Self, HandlerError> {
-        Ok(self)
-    }
-}
-
 impl IntoOutput<CallToolResult> for () {
     fn into_output(self) -> Result<CallToolResult, HandlerError> {
         Ok(CallToolResult::new(Vec::new()))
-    }
-}
-
-impl IntoOutput<CallToolResult> for &str {
-    fn into_output(self) -> Result<CallToolResult, HandlerError> {
-        Ok(CallToolResult::text(self))
-    }
-}
-
-impl IntoOutput<CallToolResult> for Cow<'_, str> {
-    fn into_output(self) -> Result<CallToolResult, HandlerError> {
-        Ok(CallToolResult::text(self.into_owned()))
     }
 }
 
@@ -220,7 +204,7 @@ macro_rules! displayed {
     )*};
 }
 
-displayed!(bool char f32 f64 i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+displayed!(bool char f32 f64 i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize Cow<'_, str>);
 
 /// JSON of a type: the structured content of a tool's result, or the arguments of a tool.
 ///

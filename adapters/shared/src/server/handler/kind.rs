@@ -1,6 +1,5 @@
 //! The kinds of requests that handlers serve.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use mcp_proto::Raw;
@@ -70,17 +69,9 @@ pub struct Listing<L>(PhantomData<fn() -> L>);
 /// Requests of type `Q`, which an extension defines.
 pub struct MethodCall<Q>(PhantomData<fn() -> Q>);
 
-impl<L> fmt::Debug for Listing<L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Listing")
-    }
-}
+opaque_debug!(Listing<L> [L]);
 
-impl<Q> fmt::Debug for MethodCall<Q> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MethodCall")
-    }
-}
+opaque_debug!(MethodCall<Q> [Q]);
 
 /// The result of a method that an extension defines.
 #[derive(Debug)]

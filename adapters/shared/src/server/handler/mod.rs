@@ -58,6 +58,9 @@ type HandlerFuture = BoxFuture<'static, Result<BoxedResult, HandlerError>>;
 type AsyncFn<P, R> =
     dyn Fn(P, Cx, Arc<Setup>, Option<ResultCheck<R>>) -> HandlerFuture + Send + Sync;
 
+/// A decision of an entry about who sees it.
+type VisibleTo = Arc<dyn Fn(&Caller) -> bool + Send + Sync>;
+
 /// A synchronous handler.
 type SyncFn<P, R> = dyn Fn(P, &Cx, &Setup) -> Result<R, HandlerError> + Send + Sync;
 
@@ -76,6 +79,7 @@ pub struct Setup {
 pub(crate) struct HandlerFn<P, R> {
     pace: Arc<Pace>,
     scopes: RequiredScopes,
+    visible_to: Option<VisibleTo>,
     /// Which calls become tasks, of a tool that supports them.
     task: Option<Arc<TaskPolicy>>,
     /// The schemas of a tool with optional arguments.
@@ -110,6 +114,7 @@ impl<P, R> Clone for HandlerFn<P, R> {
         Self {
             pace: Arc::clone(&self.pace),
             scopes: self.scopes.clone(),
+            visible_to: self.visible_to.clone(),
             task: self.task.clone(),
             #[cfg(all(feature = "jsonschema", feature = "schemars"))]
             optional: self.optional.clone(),
@@ -225,6 +230,7 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
         Self {
             pace: Arc::default(),
             scopes: RequiredScopes::default(),
+            visible_to: None,
             task: None,
             #[cfg(all(feature = "jsonschema", feature = "schemars"))]
             optional: None,
@@ -292,6 +298,19 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
         self
     }
 
+    /// Replaces the published schema of a tool, if it is still the one that was derived.
+    #[cfg_attr(
+        not(all(feature = "jsonschema", feature = "schemars")),
+        allow(clippy::needless_pass_by_ref_mut, clippy::unused_self, unused_variables)
+    )]
+    pub(crate) fn republish(&mut self, before: &Raw, after: &Raw) {
+        #[cfg(all(feature = "jsonschema", feature = "schemars"))]
+        if let Some(optional) = self.optional.as_mut().filter(|it| it.published == *before) {
+            let nullable = optional.nullable.clone();
+            *optional = Arc::new(OptionalArguments { published: after.clone(), nullable });
+        }
+    }
+
     /// Sets what is known of the params.
     pub(crate) fn set_up(&mut self, set_up: impl FnOnce(&mut Setup)) {
         set_up(Arc::make_mut(&mut self.setup));
@@ -300,6 +319,11 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
     /// Makes a handler that is a function always run on the thread pool.
     pub(crate) fn always_on_pool(&self) {
         self.pace.disprove();
+    }
+
+    /// Sets who sees the entry.
+    pub(crate) fn set_visible_to(&mut self, visible_to: VisibleTo) {
+        self.visible_to = Some(visible_to);
     }
 
     /// Returns the scopes that requests for the handler need.
@@ -376,6 +400,17 @@ impl EntryHandler {
             Self::Prompt(handler) => &handler.scopes,
             Self::Resource(handler) => &handler.scopes,
             Self::Tool(handler) => &handler.scopes,
+        }
+    }
+
+    /// Returns who sees the entry; `None` for everyone.
+    pub(crate) fn visible_to(&self) -> Option<&VisibleTo> {
+        match self {
+            // The entry decides who sees its completions.
+            Self::Completion(_) => None,
+            Self::Prompt(handler) => handler.visible_to.as_ref(),
+            Self::Resource(handler) => handler.visible_to.as_ref(),
+            Self::Tool(handler) => handler.visible_to.as_ref(),
         }
     }
 

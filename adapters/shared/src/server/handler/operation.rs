@@ -1,6 +1,5 @@
 //! What a context sends and waits for without failing the handler: log messages and sleeps.
 
-use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -169,11 +168,7 @@ impl Future for SendLog {
     }
 }
 
-impl fmt::Debug for SendLog {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SendLog").finish_non_exhaustive()
-    }
-}
+opaque_debug!(SendLog);
 
 /// A sleep; see [`Cx::sleep`].
 #[derive(Debug)]

@@ -267,12 +267,12 @@ mod tests {
                 }
             };
             let _welcome = stream.outbox().poll_message().unwrap();
-            let mut connection = Transport::Bytes(Box::new(stream));
+            let mut connection = Transport::Stream(Box::new(stream));
             let params = Raw::from_text(params).unwrap();
             let question = NeededInput::raw("sampling/createMessage", params);
             let mut reply = HandlerReply::InputRequired(vec![("q".into(), question)], None, None);
             reply.send(&mut connection, Instant::ZERO, incoming).unwrap();
-            let Transport::Bytes(mut stream) = connection else { unreachable!() };
+            let Transport::Stream(mut stream) = connection else { unreachable!() };
             let sent = stream.outbox().poll_message().unwrap();
             let sent = str::from_utf8(&sent).unwrap();
             assert!(sent.contains(r#""id":1,"error""#) && sent.contains(why), "{sent}");

@@ -1,7 +1,6 @@
 //! State that the handlers of a server share.
 
 use std::any::{Any, TypeId};
-use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -67,11 +66,7 @@ impl<S> Deref for State<S> {
 }
 
 // State may contain secrets.
-impl<S> fmt::Debug for State<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("State").finish_non_exhaustive()
-    }
-}
+opaque_debug!(State<S> [S]);
 
 /// The states of a server, one of each type.
 #[derive(Clone, Default)]

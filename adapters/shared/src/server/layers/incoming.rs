@@ -1,6 +1,5 @@
 //! A request as layers see it.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -149,8 +148,4 @@ pub(super) fn name_of(request: &Request) -> Option<Str> {
     Str::decode(&name?).ok()
 }
 
-impl fmt::Debug for Incoming {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Incoming").field("method", &self.method()).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Incoming, it => method: it.method());

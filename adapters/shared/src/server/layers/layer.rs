@@ -1,6 +1,5 @@
 //! The trait of layers, and the rest of a request as a layer sees it.
 
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -140,8 +139,4 @@ fn outcome(outcome: Option<Result<BoxedResult, HandlerError>>) -> Response {
     Response(outcome.unwrap_or_else(|| Err(HandlerError::refused(handler_failed()))))
 }
 
-impl fmt::Debug for Next {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Next").field("index", &self.0.index).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Next, it => index: it.0.index);

@@ -1,6 +1,5 @@
 //! A layer that reports how each request ended, for metrics.
 
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
@@ -136,19 +135,11 @@ impl<F: FnOnce(&Observation<'_>)> Drop for End<F> {
     }
 }
 
-impl fmt::Debug for Observe {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Observe").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Observe);
 
-impl fmt::Debug for Observation<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Observation")
-            .field("method", &self.method())
-            .field("outcome", &self.outcome)
-            .field("error_code", &self.error_code)
-            .field("duration", &self.duration)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Observation<'_>, it =>
+    method: it.method(),
+    outcome: it.outcome,
+    error_code: it.error_code,
+    duration: it.duration
+);

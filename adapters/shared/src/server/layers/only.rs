@@ -1,7 +1,5 @@
 //! A layer for some requests only.
 
-use std::fmt;
-
 use super::incoming::Incoming;
 use super::layer::{Layer, Next};
 use super::response::Response;
@@ -52,8 +50,4 @@ where
     }
 }
 
-impl<C, L> fmt::Debug for Only<C, L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Only").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Only < C, L > [C, L]);

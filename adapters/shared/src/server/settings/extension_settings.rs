@@ -1,6 +1,5 @@
 //! Extensions of a server: their declaration, and the handlers of their requests.
 
-use std::fmt;
 use std::sync::Arc;
 
 use mcp_proto::Extension;
@@ -164,8 +163,4 @@ impl<Q: ClientRequest<Result: Encode + Send> + Decode + Send + 'static> MethodHa
     }
 }
 
-impl<Q: ClientRequest> fmt::Debug for MethodHandler<Q> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MethodHandler").field("method", &Q::METHOD).finish_non_exhaustive()
-    }
-}
+opaque_debug!(MethodHandler<Q> [Q: ClientRequest], _it => method: Q::METHOD);

@@ -8,8 +8,8 @@ use crate::server::catalog::catalog_edit::{CatalogEdit, EditError};
 /// A type whose methods are handlers.
 ///
 /// The attribute `server` of the adapters (feature `schemars`) implements this trait for an `impl`
-/// block with marked methods. An entry that the attribute cannot express, such as one with
-/// completions, is added to the server beside it. A type can have one such block.
+/// block with marked methods. An entry that the attribute cannot express, such as one that only
+/// some callers see, is added to the server beside it. A type can have one such block.
 ///
 /// | mark | entry |
 /// |---|---|
@@ -17,13 +17,14 @@ use crate::server::catalog::catalog_edit::{CatalogEdit, EditError};
 /// | `#[resource("notes://all")]` | a [`Resource`](crate::Resource) |
 /// | `#[resource("notes://{id}")]` | a [`Template`](crate::Template) |
 /// | `#[prompt]` | a [`Prompt`](crate::Prompt) |
+/// | `#[completion(note, "id")]` | the completion of the argument or variable `id` of `note` |
 ///
 /// A method takes `&self`, or `self: Arc<Self>` if it is `async`, and returns what any
 /// [handler](crate::Handler) takes and returns.
 ///
 /// The name of the method is that of the entry. Its doc comment is the description, which a tool
-/// must have. All marks take the options `name = ".."`, `title = ".."`, `description = ".."`, and
-/// `requires = ["scope", ..]` for the scopes that access tokens need; see
+/// must have. All marks of entries take the options `name = ".."`, `title = ".."`,
+/// `description = ".."`, and `requires = ["scope", ..]` for the scopes that access tokens need; see
 /// [`Tool::requires`](crate::Tool::requires).
 ///
 /// - A tool also takes the hints `read_only`, `destructive`, `idempotent` and `open_world`, as in
@@ -33,6 +34,7 @@ use crate::server::catalog::catalog_edit::{CatalogEdit, EditError};
 /// - A prompt with `get: GetPrompt` also takes its arguments: `required("city")` and
 ///   `optional("country", "language")`. With arguments of a type, its fields are the arguments; see
 ///   [`Prompt`](crate::Prompt).
+/// - A completion names the method of a prompt or a template, and its argument or variable.
 ///
 /// Without the attribute:
 ///

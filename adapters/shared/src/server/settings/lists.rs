@@ -1,6 +1,5 @@
 //! The lists of a server: what they announce, who sees what, and how clients may cache them.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,6 +33,8 @@ impl Lists {
     }
 
     /// Sets a function that decides which entries a caller may see.
+    ///
+    /// A single entry can also decide itself; see [`Tool::visible_to`](crate::Tool::visible_to).
     ///
     /// An entry for which `is_visible` returns false is missing in lists. Requests to call, read,
     /// get or complete it are answered as if it did not exist, and so are subscriptions, unless
@@ -104,7 +105,8 @@ impl Lists {
 
     /// Allows caches to share lists between users (since 2026-07-28). Default: not allowed.
     ///
-    /// Has no effect with [`visible_to`](Self::visible_to): such lists depend on the user.
+    /// Has no effect with [`visible_to`](Self::visible_to), also that of an entry: such lists
+    /// depend on the user.
     pub fn cache_publicly(self) -> Self {
         self.set(|server| server.builder.configure(Catalog::cache_publicly))
     }
@@ -127,8 +129,4 @@ impl Lists {
     }
 }
 
-impl fmt::Debug for Lists {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lists").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Lists);

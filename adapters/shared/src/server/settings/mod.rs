@@ -52,8 +52,10 @@ pub(crate) struct ServerSettings {
 
 impl ServerSettings {
     pub(crate) fn new(name: &str, version: &str) -> Self {
+        let builder = Builder::new(name, version);
         Self {
-            builder: Builder::new(name, version),
+            visibility: Visibility::new(builder.changes.has_hidden()),
+            builder,
             threads: handler_threads(THREADS_MAX),
             callback_threads: CallbackThreads::default(),
             trace_payloads: false,
@@ -61,7 +63,6 @@ impl ServerSettings {
             stdio: StdioSettings::default(),
             callbacks: Arc::default(),
             layers: None,
-            visibility: Visibility::default(),
             unregistered: UnregisteredHandlers::default(),
             tasks: TaskCell::default(),
         }

@@ -39,10 +39,7 @@ impl ServerSettings {
             Caller::new().with_principal(principal).with_data(GrantedScopes(Vec::new()))
         });
         machine.set_caller(caller.map(Arc::new));
-        let transport = match self.recorder.start(machine, began) {
-            Ok(recorded) => Transport::Recorded(Box::new(recorded)),
-            Err(machine) => Transport::Bytes(Box::new(machine)),
-        };
+        let transport = Transport::Stream(self.recorder.start(machine, began));
         let parts = self.parts(Arc::clone(&runtime), clock.is_manual())?;
         let link = self.link(clock, transport, runtime, parts);
         link.lock().role.principal.clone_from(&principal);
@@ -91,7 +88,7 @@ impl ServerSettings {
             let machine = || self.config().ok().map(|config| Machine::new(Instant::ZERO, config));
             resume_tasks(tasks, machine, |machine| {
                 let clock = if is_manual { Clock::manual(Instant::ZERO) } else { Clock::new() };
-                let transport = Transport::Bytes(Box::new(Stdio::new(machine)));
+                let transport = Transport::Stream(Box::new(Stdio::new(machine)));
                 self.link(clock, transport, Arc::clone(&runtime), Arc::clone(&parts))
             });
         }

@@ -1,6 +1,5 @@
 //! The handlers of entries that are not registered themselves.
 
-use std::fmt;
 use std::sync::Arc;
 
 use mcp_proto::schema::{ListPromptsResult, ListResourcesResult, ListToolsResult};
@@ -246,11 +245,7 @@ impl AddTo for Unregistered {
     }
 }
 
-impl fmt::Debug for Unregistered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unregistered").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Unregistered);
 
 #[cfg(test)]
 mod tests {

@@ -2,13 +2,9 @@
 
 use mcp_proto::schema::Capabilities;
 use mcp_proto::server::Config;
-use mcp_proto::{Capability, Extension, ExtensionError, ExtensionMethod, Revision, Side};
+use mcp_proto::{Capability, ExtensionError};
 
-/// The identifier of the extension.
-pub(super) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
-
-/// Its listen key.
-pub(crate) const LISTEN_KEY: &str = "taskIds";
+use crate::tasks::extension;
 
 /// Declares tasks.
 ///
@@ -20,16 +16,7 @@ pub(crate) fn declare(
     capabilities: Capabilities,
 ) -> Result<(Config, Capabilities), ExtensionError> {
     let capabilities = CAPABILITIES.into_iter().fold(capabilities, Capabilities::with);
-    let request = |name| ExtensionMethod::request(Side::Client, name).named_by("taskId");
-    let extension = Extension::new(EXTENSION)
-        .revisions(Revision::V2026_07_28..=Revision::V2026_07_28)
-        .method(request("tasks/get"))
-        .method(request("tasks/update"))
-        .method(request("tasks/cancel"))
-        .method(ExtensionMethod::notification(Side::Server, "notifications/tasks"))
-        .result_type("tools/call", "task")
-        .listen_key(LISTEN_KEY);
-    Ok((config.extension(extension)?, capabilities))
+    Ok((config.extension(extension())?, capabilities))
 }
 
 const CAPABILITIES: [Capability; 4] =

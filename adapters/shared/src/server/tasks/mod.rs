@@ -26,7 +26,7 @@ mod thread;
 mod waiting;
 
 pub(crate) use begin::begin;
-pub(crate) use capabilities::{LISTEN_KEY, declare};
+pub(crate) use capabilities::declare;
 pub(crate) use cell::TaskCell;
 pub(crate) use requests::{accept_task_ids, serve_task_request};
 pub(crate) use resume::resume;

@@ -10,7 +10,6 @@ use mcp_proto::tasks::{Requestor, TaskProtocol};
 use mcp_proto::{Context, ErrorObject, IncomingId, Raw, Request};
 use serde_json::Value;
 
-use super::capabilities::LISTEN_KEY;
 use super::deliver::{answered, on_answer};
 use super::questions::{on_polled, send_questions};
 use super::table::ServerTasks;
@@ -18,6 +17,7 @@ use crate::server::handler::handler_error::HandlerError;
 use crate::server::handler::replies::reply_now;
 use crate::server::handler::reply::HandlerReply;
 use crate::server::handler::required_scopes::check_scopes;
+use crate::tasks::LISTEN_KEY;
 use crate::transport::link::Link;
 
 /// Serves a request about tasks; returns `None` for any other.

@@ -4,8 +4,8 @@ use mcp_proto::catalog::Resolved;
 use mcp_proto::tasks::{NewTask, TaskProtocol};
 use mcp_proto::{Context, ErrorObject, Request};
 
-use super::capabilities::EXTENSION;
 use crate::server::handler::{EntryHandler, scopes_of};
+use crate::tasks::EXTENSION;
 
 /// The settings of a task that a call becomes.
 pub(crate) struct TaskStart {

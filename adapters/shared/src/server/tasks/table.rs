@@ -15,7 +15,6 @@ use mcp_proto::tasks::{
 };
 use mcp_proto::{Context, ErrorObject, IncomingId, Payload, Principal, Raw, Request};
 
-use super::capabilities::LISTEN_KEY;
 use super::checkpoint::Checkpoint;
 use super::start::TaskStart;
 use super::thread::{StoreStep, TaskThread, TaskWork};
@@ -26,7 +25,7 @@ use crate::server::handler::context::{Cx, HandlerLink as _};
 use crate::server::handler::replies::reply_now;
 use crate::server::handler::reply::HandlerReply;
 use crate::server::handler::{Job, Resolution};
-use crate::tasks::{TaskStore, Tasks, task_time};
+use crate::tasks::{LISTEN_KEY, TaskStore, Tasks, task_time};
 use crate::trace;
 use crate::transport::link::Link;
 

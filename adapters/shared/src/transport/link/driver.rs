@@ -409,18 +409,9 @@ mod tests {
 
     use futures_lite::future::block_on;
 
-    use crate::BoxFuture;
     use crate::exec::clock::Clock;
-    use crate::exec::workers::Spawn;
+    use crate::exec::test_runtime::NullRuntime;
     use crate::server::settings::ServerSettings;
-
-    struct NullRuntime;
-
-    impl Spawn for NullRuntime {
-        fn spawn(&self, _: BoxFuture<'static, ()>) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
 
     #[test]
     fn draining_waits_for_a_writer_that_has_not_run_yet() {

@@ -114,7 +114,7 @@ impl<R: OnTransport> Transport<R> {
     pub(crate) fn http(&mut self) -> Option<&mut R::Http> {
         match self {
             Self::Http(http) => Some(http),
-            Self::Bytes(_) | Self::Recorded(_) => None,
+            Self::Stream(_) => None,
         }
     }
 }

@@ -348,8 +348,4 @@ impl Phase {
     }
 }
 
-impl<R: LinkRole> std::fmt::Debug for Link<R> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Link").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Link<R> [R: LinkRole]);

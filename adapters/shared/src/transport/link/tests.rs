@@ -13,19 +13,10 @@ use mcp_proto::Misuse;
 use mcp_proto::server::Server as Machine;
 
 use super::Link;
-use crate::BoxFuture;
 use crate::exec::clock::Clock;
-use crate::exec::workers::Spawn;
+use crate::exec::test_runtime::NullRuntime;
 use crate::server::settings::ServerSettings;
 use crate::transport::shutdown::DriverHandle;
-
-struct NullRuntime;
-
-impl Spawn for NullRuntime {
-    fn spawn(&self, _: BoxFuture<'static, ()>) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 fn open() -> DriverHandle<Machine> {
     ServerSettings::new("s", "1").open_at(Clock::new(), Arc::new(NullRuntime), None).unwrap().1

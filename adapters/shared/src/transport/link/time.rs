@@ -161,18 +161,9 @@ mod tests {
     use mcp_proto::server::Server as Machine;
 
     use super::Link;
-    use crate::BoxFuture;
     use crate::exec::clock::Clock;
-    use crate::exec::workers::Spawn;
+    use crate::exec::test_runtime::NullRuntime;
     use crate::server::settings::ServerSettings;
-
-    struct NullRuntime;
-
-    impl Spawn for NullRuntime {
-        fn spawn(&self, _: BoxFuture<'static, ()>) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
 
     /// Returns a connection whose driver is gone.
     fn abandoned() -> Arc<Link<Machine>> {

@@ -3,17 +3,14 @@
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-use mcp_proto::stdio::Stdio;
-use mcp_proto::{
-    Apply, CallId, Caller, CommandOutcome, Endpoint, Instant, Misuse, Outbox, OwnedCommand,
-};
+use mcp_proto::{Apply, CallId, Caller, CommandOutcome, Instant, Misuse, Outbox, OwnedCommand};
 
-use crate::recorder::{self, RecordedStream};
+use crate::recorder::BoxedStream;
 use crate::transport::http_sender::HttpSender;
 
 /// A role, client or server, and its HTTP transport.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
-pub trait OnTransport: Apply + Send + Sized + 'static {
+pub trait OnTransport: Apply + std::fmt::Debug + Send + Sized + 'static {
     /// The type of the role's HTTP connections; uninhabited without the `http` feature.
     type Http: HttpTransport<Self>;
 }
@@ -25,12 +22,10 @@ pub trait OnTransport: Apply + Send + Sized + 'static {
 #[derive(Debug)]
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub enum Transport<R: OnTransport> {
-    /// A byte stream.
-    Bytes(Box<Stdio<R>>),
     /// HTTP.
     Http(Box<R::Http>),
-    /// A byte stream that is recorded.
-    Recorded(Box<RecordedStream<R>>),
+    /// A byte stream.
+    Stream(BoxedStream<R>),
 }
 
 /// What the adapter needs from the connection of a client or server over HTTP.
@@ -79,7 +74,7 @@ impl<R: OnTransport> Transport<R> {
     pub(crate) fn is_single_request(&self) -> bool {
         match self {
             Self::Http(http) => http.is_single_request(),
-            Self::Bytes(_) | Self::Recorded(_) => false,
+            Self::Stream(_) => false,
         }
     }
 
@@ -87,7 +82,7 @@ impl<R: OnTransport> Transport<R> {
     pub(crate) fn session_id(&self) -> Option<String> {
         match self {
             Self::Http(http) => http.session_id(),
-            Self::Bytes(_) | Self::Recorded(_) => None,
+            Self::Stream(_) => None,
         }
     }
 
@@ -101,9 +96,8 @@ impl<R: OnTransport> Transport<R> {
         command: R::Command<'_>,
     ) -> Result<CommandOutcome, Misuse> {
         match self {
-            Self::Bytes(stream) => Endpoint::apply(&mut **stream, now, command),
+            Self::Stream(stream) => stream.apply(now, command),
             Self::Http(http) => Apply::apply(&mut ***http, now, command),
-            Self::Recorded(recorded) => Endpoint::apply(&mut **recorded, now, command),
         }
     }
 
@@ -131,34 +125,29 @@ impl<R: OnTransport> Transport<R> {
     }
 
     pub(super) fn handle_input(&mut self, now: Instant, input: &[u8]) {
-        match self {
-            Self::Bytes(stream) => stream.handle_input(now, input),
-            Self::Http(_) => {}
-            Self::Recorded(recorded) => recorded.handle_input(now, input),
+        if let Self::Stream(stream) = self {
+            stream.handle_input(now, input);
         }
     }
 
     pub(super) fn handle_eof(&mut self, now: Instant) {
         match self {
-            Self::Bytes(stream) => Endpoint::handle_eof(&mut **stream, now),
+            Self::Stream(stream) => stream.handle_eof(now),
             Self::Http(http) => mcp_proto::MessageEndpoint::handle_eof(&mut ***http, now),
-            Self::Recorded(recorded) => Endpoint::handle_eof(&mut **recorded, now),
         }
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         match self {
-            Self::Bytes(stream) => Endpoint::handle_timeout(&mut **stream, now),
+            Self::Stream(stream) => stream.handle_timeout(now),
             Self::Http(http) => HttpTransport::handle_timeout(&mut **http, now),
-            Self::Recorded(recorded) => Endpoint::handle_timeout(&mut **recorded, now),
         }
     }
 
     pub(super) fn poll_event(&mut self) -> Option<R::Event> {
         match self {
-            Self::Bytes(stream) => Endpoint::poll_event(&mut **stream),
+            Self::Stream(stream) => stream.poll_event(),
             Self::Http(http) => HttpTransport::poll_event(&mut **http),
-            Self::Recorded(recorded) => Endpoint::poll_event(&mut **recorded),
         }
     }
 
@@ -171,41 +160,38 @@ impl<R: OnTransport> Transport<R> {
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         match self {
-            Self::Bytes(stream) => Endpoint::poll_timeout(&**stream),
+            Self::Stream(stream) => stream.poll_timeout(),
             Self::Http(http) => HttpTransport::poll_timeout(&**http),
-            Self::Recorded(recorded) => Endpoint::poll_timeout(&**recorded),
         }
     }
 
     /// Returns the bytes to send; `None` over HTTP.
     pub(super) fn outbox(&mut self) -> Option<&mut Outbox> {
         match self {
-            Self::Bytes(stream) => Some(Endpoint::outbox(&mut **stream)),
+            Self::Stream(stream) => Some(stream.outbox()),
             Self::Http(_) => None,
-            Self::Recorded(recorded) => Some(Endpoint::outbox(&mut **recorded)),
         }
     }
 
     pub(super) fn has_output(&mut self) -> bool {
         match self {
-            Self::Bytes(stream) => !Endpoint::outbox(&mut **stream).is_empty(),
+            Self::Stream(stream) => !stream.outbox().is_empty(),
             Self::Http(http) => http.has_output(),
-            Self::Recorded(recorded) => !Endpoint::outbox(&mut **recorded).is_empty(),
         }
     }
 
     /// Ends the recording, if any.
     pub(super) fn end_recording(&mut self) {
-        if let Self::Recorded(recorded) = self {
-            recorder::end(recorded);
+        if let Self::Stream(stream) = self {
+            stream.end_recording();
         }
     }
 
     /// Returns why the recording ended early, once.
     pub(super) fn take_recording_failure(&mut self) -> Option<io::Error> {
         match self {
-            Self::Bytes(_) | Self::Http(_) => None,
-            Self::Recorded(recorded) => recorder::take_failure(recorded),
+            Self::Http(_) => None,
+            Self::Stream(stream) => stream.take_recording_failure(),
         }
     }
 }
@@ -215,9 +201,8 @@ impl<R: OnTransport> Deref for Transport<R> {
 
     fn deref(&self) -> &R {
         match self {
-            Self::Bytes(stream) => stream,
+            Self::Stream(stream) => stream.role(),
             Self::Http(http) => http,
-            Self::Recorded(recorded) => recorded,
         }
     }
 }

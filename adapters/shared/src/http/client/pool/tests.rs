@@ -38,6 +38,12 @@ impl Spawn for Silence {
     fn spawn(&self, _: BoxFuture<'static, ()>) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        let now = Arc::clone(&self.now);
+        let end = *now.lock() + duration;
+        Box::pin(async move { now.when(|now| (*now >= end).then_some(())).await })
+    }
 }
 
 impl Dial for Silence {
@@ -48,12 +54,6 @@ impl Dial for Silence {
     fn dial(&self, _: SocketAddr) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
         self.dials.fetch_add(1, Ordering::SeqCst);
         Box::pin(pending())
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        let now = Arc::clone(&self.now);
-        let end = *now.lock() + duration;
-        Box::pin(async move { now.when(|now| (*now >= end).then_some(())).await })
     }
 }
 

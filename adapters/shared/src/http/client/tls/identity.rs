@@ -1,6 +1,5 @@
 //! [`ClientIdentity`]: the certificate with which a client authenticates itself.
 
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -78,12 +77,8 @@ fn invalid(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
-/// Shows neither the key nor the certificates.
-impl fmt::Debug for ClientIdentity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClientIdentity").finish_non_exhaustive()
-    }
-}
+// Shows neither the key nor the certificates.
+opaque_debug!(ClientIdentity);
 
 #[cfg(test)]
 mod tests {

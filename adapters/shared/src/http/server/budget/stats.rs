@@ -1,6 +1,5 @@
 //! Counters of an HTTP service, which are also its metrics.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -148,15 +147,11 @@ impl HttpStats {
     }
 }
 
-impl fmt::Debug for HttpStats {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpStats")
-            .field("connections", &self.connections())
-            .field("sessions", &self.sessions())
-            .field("requests_bytes", &self.requests_bytes())
-            .field("sessions_bytes", &self.sessions_bytes())
-            .field("refused", &self.refused())
-            .field("refused_by_address", &self.refused_by_address())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(HttpStats, it =>
+    connections: it.connections(),
+    sessions: it.sessions(),
+    requests_bytes: it.requests_bytes(),
+    sessions_bytes: it.sessions_bytes(),
+    refused: it.refused(),
+    refused_by_address: it.refused_by_address()
+);

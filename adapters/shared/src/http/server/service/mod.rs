@@ -9,7 +9,6 @@ mod sse;
 mod tower;
 
 use std::error::Error as StdError;
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -143,8 +142,7 @@ impl HttpService {
         request: Request<B>,
     ) -> impl Future<Output = Response<ResponseBody>> + use<B>
     where
-        B: http_body::Body,
-        B::Error: Into<Box<dyn StdError + Send + Sync>>,
+        B: http_body::Body<Error: Into<Box<dyn StdError + Send + Sync>>>,
     {
         self.respond_to(request.extensions().get().copied(), request)
     }
@@ -156,8 +154,7 @@ impl HttpService {
         request: Request<B>,
     ) -> impl Future<Output = Response<ResponseBody>> + use<B>
     where
-        B: http_body::Body,
-        B::Error: Into<Box<dyn StdError + Send + Sync>>,
+        B: http_body::Body<Error: Into<Box<dyn StdError + Send + Sync>>>,
     {
         let shared = Arc::clone(&self.shared);
         let (parts, body) = request.into_parts();
@@ -258,8 +255,7 @@ impl ServiceShared {
         body: B,
     ) -> Result<Response<ResponseBody>, Refusal>
     where
-        B: http_body::Body,
-        B::Error: Into<Box<dyn StdError + Send + Sync>>,
+        B: http_body::Body<Error: Into<Box<dyn StdError + Send + Sync>>>,
     {
         let principal = if self.authenticates() {
             // Boxed: inline it would enlarge the requests of all servers.
@@ -375,8 +371,4 @@ fn add_host(parts: &mut Parts) {
     }
 }
 
-impl fmt::Debug for HttpService {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpService").field("sessions", &self.sessions()).finish_non_exhaustive()
-    }
-}
+opaque_debug!(HttpService, it => sessions: it.sessions());

@@ -103,9 +103,7 @@ impl ServiceShared {
                 let id = message.request_id();
                 let link = self.sessions.get(&session, principal);
                 let link = link.ok_or_else(|| Refusal::unknown_session(id))?;
-                if !self.sessions.has_bytes() {
-                    return Err(self.sessions_too_large());
-                }
+                self.require_session_bytes()?;
                 let expected = expected(message.needs_response());
                 return post_to_session(link, caller, (version, id), expected, body, decoded);
             }
@@ -159,9 +157,7 @@ impl ServiceShared {
         }
         let link = self.link(clock, HttpBinding::Streamable(session), 0);
         let listening = if listener_share.is_some() {
-            if !self.sessions.has_bytes() {
-                return Err(self.sessions_too_large());
-            }
+            self.require_session_bytes()?;
             let full = || {
                 let why = "too many subscriptions (`HttpLimits::listeners_max`)";
                 self.refusal(Rejection::Service, why)
@@ -216,9 +212,7 @@ impl ServiceShared {
     ) -> Result<Exchange, Refusal> {
         let principal = caller.principal().cloned();
         let place = self.session_place(address, principal.clone())?;
-        if !self.sessions.has_bytes() {
-            return Err(self.sessions_too_large());
-        }
+        self.require_session_bytes()?;
         let id = self.options.session_ids.next()?;
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());

@@ -35,8 +35,7 @@ impl ServiceShared {
         body: B,
     ) -> Result<Received, Refusal>
     where
-        B: http_body::Body,
-        B::Error: Into<Box<dyn StdError + Send + Sync>>,
+        B: http_body::Body<Error: Into<Box<dyn StdError + Send + Sync>>>,
     {
         // Counted until the connection has the message, which then counts it.
         let mut lease = ByteLease::new(&self.options.counters.requests_bytes);
@@ -68,8 +67,7 @@ impl ServiceShared {
         share: &mut AddressShare,
     ) -> Result<Bytes, Refusal>
     where
-        B: http_body::Body,
-        B::Error: Into<Box<dyn StdError + Send + Sync>>,
+        B: http_body::Body<Error: Into<Box<dyn StdError + Send + Sync>>>,
     {
         let bytes_max = self.policy.body_bytes_max();
         let mut buffer = BodyBuffer::new(body.size_hint().exact());

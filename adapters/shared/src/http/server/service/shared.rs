@@ -107,11 +107,12 @@ impl ServiceShared {
         }
     }
 
-    pub(super) fn sessions_too_large(&self) -> Refusal {
-        self.refusal(
-            Rejection::Service,
-            "sessions hold too many bytes (`HttpLimits::sessions_bytes_max`)",
-        )
+    pub(super) fn require_session_bytes(&self) -> Result<(), Refusal> {
+        if self.sessions.has_bytes() {
+            return Ok(());
+        }
+        let why = "sessions hold too many bytes (`HttpLimits::sessions_bytes_max`)";
+        Err(self.refusal(Rejection::Service, why))
     }
 }
 

@@ -77,9 +77,7 @@ impl ServiceShared {
         let settings = self.sse.as_ref().ok_or_else(|| Refusal::new(404, "not found"))?;
         let listener_share = self.listener_share(head.peer_address())?;
         let place = self.session_place(head.peer_address(), principal.cloned())?;
-        if !self.sessions.has_bytes() {
-            return Err(self.sessions_too_large());
-        }
+        self.require_session_bytes()?;
         let id = self.options.session_ids.next()?;
         let clock = Clock::new();
         let session = SseServer::new(clock.now(), settings, &id);
@@ -110,8 +108,7 @@ impl ServiceShared {
         body: B,
     ) -> Result<Response<ResponseBody>, Refusal>
     where
-        B: http_body::Body,
-        B::Error: Into<Box<dyn StdError + Send + Sync>>,
+        B: http_body::Body<Error: Into<Box<dyn StdError + Send + Sync>>>,
     {
         let id = head.peek(|parts| {
             let (verb, query) = (parts.method.as_str(), parts.uri.query());
@@ -126,9 +123,7 @@ impl ServiceShared {
         // SEC-13: the session of another principal does not exist.
         let link = self.sessions.get(&id, principal);
         let link = link.ok_or_else(|| Refusal::unknown_session(None))?;
-        if !self.sessions.has_bytes() {
-            return Err(self.sessions_too_large());
-        }
+        self.require_session_bytes()?;
         self.authorize_sse(head, &caller, &body)?;
         self.wait_for_room(&link).await?;
         link.trace.input(&body);

@@ -1,7 +1,5 @@
 //! A verifier of tokens that are given at the start.
 
-use std::fmt;
-
 use mcp_proto::Secret;
 use mcp_proto::http::{Guard, TokenExpiry, VerifiedToken};
 
@@ -82,11 +80,7 @@ impl TokenVerifier for FixedTokens {
     }
 }
 
-impl fmt::Debug for FixedTokens {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FixedTokens").field("tokens", &self.tokens.len()).finish_non_exhaustive()
-    }
-}
+opaque_debug!(FixedTokens, it => tokens: it.tokens.len());
 
 #[cfg(test)]
 mod tests {

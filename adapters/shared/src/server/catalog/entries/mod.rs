@@ -7,8 +7,14 @@ pub(crate) mod tool;
 
 /// Implements the setters that all entries have.
 macro_rules! common_setters {
-    ($entry:ident, $definition:ty, $what:literal) => {
+    ($entry:ident, $definition:ty, $what:literal $(, $description:literal)?) => {
         impl $entry {
+            #[doc = concat!("Sets the description of the ", $what, ".")]
+            $(#[doc = concat!("\n\n", $description)])?
+            pub fn description(self, description: &str) -> Self {
+                self.describe(|definition| definition.description(description))
+            }
+
             #[doc = concat!("Sets the title of the ", $what, ", which hosts show to users.")]
             pub fn title(self, title: &str) -> Self {
                 self.describe(|definition| definition.title(title))
@@ -44,15 +50,60 @@ macro_rules! common_setters {
                 self.scopes.extend(scopes.into_iter().map(str::to_owned));
                 self
             }
+
+            #[doc = concat!("Sets a function that decides who may see the ", $what, ".")]
+            ///
+            /// For a caller for which `is_visible` returns false, the entry is missing in lists,
+            /// and requests for it are answered as if it did not exist. Which principals see what
+            /// can also be decided for all entries together, with
+            /// [`Lists::visible_to`](crate::Lists::visible_to): its rules apply here, too, and an
+            /// entry is visible if both functions agree.
+            pub fn visible_to(
+                mut self,
+                is_visible: impl Fn(&mcp_proto::Caller) -> bool + Send + Sync + 'static,
+            ) -> Self {
+                self.handler.set_visible_to(std::sync::Arc::new(is_visible));
+                self
+            }
         }
 
-        impl std::fmt::Debug for $entry {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_struct(stringify!($entry))
-                    .field("definition", &self.definition)
-                    .finish_non_exhaustive()
+        opaque_debug!($entry, it => definition: it.definition);
+    };
+}
+use common_setters;
+
+/// Implements the setter of resources and resource templates.
+macro_rules! content_setters {
+    ($entry:ident) => {
+        impl $entry {
+            /// Sets the media type of the contents.
+            pub fn mime_type(self, mime_type: &str) -> Self {
+                self.describe(|definition| definition.mime_type(mime_type))
             }
         }
     };
 }
-use common_setters;
+use content_setters;
+
+/// Implements the setter of entries with completions.
+macro_rules! completion_setters {
+    ($entry:ident, $what:literal) => {
+        impl $entry {
+            #[doc = concat!("Sets the completion handler of ", $what, ".")]
+            ///
+            /// Clients use completions only if the server declares them; see
+            /// [`Changes::edit`](crate::Changes::edit).
+            pub fn completion<M>(
+                mut self,
+                name: &str,
+                handler: impl Handler<CompletionRequest, M>,
+            ) -> Self {
+                let Prepared { handler, needs } = handler.prepare();
+                self.completions.push((name.to_owned(), handler));
+                self.states.extend(needs.states);
+                self
+            }
+        }
+    };
+}
+use completion_setters;

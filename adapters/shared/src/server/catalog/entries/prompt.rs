@@ -3,7 +3,7 @@
 use mcp_proto::catalog::Catalog;
 use mcp_proto::schema::{self, GetPrompt, GetPromptResult, Icon};
 
-use super::common_setters;
+use super::{common_setters, completion_setters};
 use crate::server::catalog::catalog_edit::{
     CatalogEdit, Completions, EditError, Put, PutEntry, check_completions,
 };
@@ -27,6 +27,7 @@ use crate::server::handler::{EntryHandler, HandlerFn};
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::proto::schema::Icon;
 /// use mcp_tokio::{Prompt, Server};
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
@@ -43,7 +44,13 @@ use crate::server::handler::{EntryHandler, HandlerFn};
 ///     format!("Plan {} days in {place}.", plan.days)
 /// }
 ///
-/// let plan = Prompt::new("plan", plan).title("Plan").description("Plans a trip");
+/// let plan = Prompt::new("plan", plan)
+///     .title("Plan")
+///     .description("Plans a trip")
+///     .icons([Icon::new("https://trips.example/plan.png")])
+///     .completion("place", || vec!["Oslo".to_owned(), "Rome".to_owned()])
+///     .requires(["trips"])
+///     .visible_to(|caller| caller.principal().is_some());
 /// let server = Server::new("trips", "1.0.0").add(plan);
 /// # drop(server);
 /// ```
@@ -59,6 +66,7 @@ pub struct Prompt {
 }
 
 common_setters!(Prompt, schema::Prompt, "prompt");
+completion_setters!(Prompt, "an argument");
 
 impl Prompt {
     /// Creates a prompt, with the arguments of the handler.
@@ -107,26 +115,6 @@ impl Prompt {
         prompt.handler.set_up(|setup| setup.shape = shape);
         prompt
     }
-
-    /// Sets the description.
-    pub fn description(self, description: &str) -> Self {
-        self.describe(|definition| definition.description(description))
-    }
-
-    /// Sets the completion handler of an argument.
-    ///
-    /// Clients use completions only if the server declares them; see
-    /// [`Changes::edit`](crate::Changes::edit).
-    pub fn completion<M>(
-        mut self,
-        argument: &str,
-        handler: impl Handler<CompletionRequest, M>,
-    ) -> Self {
-        let Prepared { handler, needs } = handler.prepare();
-        self.completions.push((argument.to_owned(), handler));
-        self.states.extend(needs.states);
-        self
-    }
 }
 
 impl PutEntry for Prompt {
@@ -145,12 +133,8 @@ impl PutEntry for Prompt {
         let handler = EntryHandler::Prompt(handler.named(&what));
         let calls = (Catalog::add_prompt as _, Catalog::replace_prompt as _);
         edit.put(&what, put, prompt, handler, states, calls)?;
-        completions.into_iter().try_for_each(|(argument, completion)| {
-            let what = format!("a completion of `{argument}` of the prompt `{name}`");
-            let completion = completion.sharing_scopes(&required).named(&what);
-            edit.put_completion(&what, completion, |catalog, handler| {
-                catalog.add_prompt_completion(&name, &argument, handler)
-            })
+        edit.put_completions(&what, completions, &required, |catalog, argument, handler| {
+            catalog.add_prompt_completion(&name, argument, handler)
         })
     }
 }

@@ -3,7 +3,7 @@
 use mcp_proto::catalog::Catalog;
 use mcp_proto::schema::{self, Icon, ReadResourceResult};
 
-use super::common_setters;
+use super::{common_setters, content_setters};
 use crate::server::catalog::catalog_edit::{CatalogEdit, EditError, Put, PutEntry};
 use crate::server::handler::function::{Handler, Prepared};
 use crate::server::handler::kind::ResourceRead;
@@ -17,11 +17,17 @@ use crate::server::handler::{EntryHandler, HandlerFn, ResourceParams};
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::proto::schema::{Annotations, Icon};
 /// use mcp_tokio::{Resource, Server};
 ///
 /// let today = Resource::new("note://today", "today", || "buy milk")
+///     .title("Today")
 ///     .description("The notes of today")
-///     .mime_type("text/plain");
+///     .icons([Icon::new("https://notes.example/today.png")])
+///     .mime_type("text/plain")
+///     .describe(|resource| resource.annotations(Annotations::new().priority(0.9)))
+///     .requires(["notes:read"])
+///     .visible_to(|caller| caller.principal().is_some());
 /// let server = Server::new("notes", "1.0.0").add(today);
 /// # drop(server);
 /// ```
@@ -34,6 +40,7 @@ pub struct Resource {
 }
 
 common_setters!(Resource, schema::Resource, "resource");
+content_setters!(Resource);
 
 impl Resource {
     /// Creates a resource.
@@ -45,16 +52,6 @@ impl Resource {
     pub fn define<M>(definition: schema::Resource, handler: impl Handler<ResourceRead, M>) -> Self {
         let Prepared { handler, needs } = handler.prepare();
         Self { definition, handler, scopes: Vec::new(), states: needs.states }
-    }
-
-    /// Sets the description.
-    pub fn description(self, description: &str) -> Self {
-        self.describe(|definition| definition.description(description))
-    }
-
-    /// Sets the media type of the contents.
-    pub fn mime_type(self, mime_type: &str) -> Self {
-        self.describe(|definition| definition.mime_type(mime_type))
     }
 }
 

@@ -3,7 +3,7 @@
 use mcp_proto::catalog::{Catalog, UriTemplate};
 use mcp_proto::schema::{Icon, ReadResourceResult, ResourceTemplate};
 
-use super::common_setters;
+use super::{common_setters, completion_setters, content_setters};
 use crate::server::catalog::catalog_edit::{
     CatalogEdit, Completions, EditError, Put, PutEntry, check_completions,
 };
@@ -22,6 +22,7 @@ use crate::server::handler::{EntryHandler, HandlerFn, ResourceParams};
 /// ```
 /// # use mcp_adapter as mcp_tokio;
 /// use mcp_tokio::proto::catalog::Variables;
+/// use mcp_tokio::proto::schema::Icon;
 /// use mcp_tokio::{HandlerError, Server, Template};
 ///
 /// fn note(of: Variables) -> Result<&'static str, HandlerError> {
@@ -32,7 +33,13 @@ use crate::server::handler::{EntryHandler, HandlerFn, ResourceParams};
 /// }
 ///
 /// let notes = Template::new("note://{day}", "notes", note)
-///     .completion("day", || vec!["today".to_owned()]);
+///     .title("Notes")
+///     .description("The notes of a day")
+///     .icons([Icon::new("https://notes.example/day.png")])
+///     .mime_type("text/plain")
+///     .completion("day", || vec!["today".to_owned()])
+///     .requires(["notes:read"])
+///     .visible_to(|caller| caller.principal().is_some());
 /// let server = Server::new("notes", "1.0.0").add(notes);
 /// # drop(server);
 /// ```
@@ -46,6 +53,8 @@ pub struct Template {
 }
 
 common_setters!(Template, ResourceTemplate, "template");
+content_setters!(Template);
+completion_setters!(Template, "a variable");
 
 impl Template {
     /// Creates a template.
@@ -58,31 +67,6 @@ impl Template {
         let Prepared { handler, needs } = handler.prepare();
         let (completions, scopes) = (Completions::default(), Vec::new());
         Self { definition, handler, completions, scopes, states: needs.states }
-    }
-
-    /// Sets the description.
-    pub fn description(self, description: &str) -> Self {
-        self.describe(|definition| definition.description(description))
-    }
-
-    /// Sets the media type of the contents.
-    pub fn mime_type(self, mime_type: &str) -> Self {
-        self.describe(|definition| definition.mime_type(mime_type))
-    }
-
-    /// Sets the completion handler of a variable.
-    ///
-    /// Clients use completions only if the server declares them; see
-    /// [`Changes::edit`](crate::Changes::edit).
-    pub fn completion<M>(
-        mut self,
-        variable: &str,
-        handler: impl Handler<CompletionRequest, M>,
-    ) -> Self {
-        let Prepared { handler, needs } = handler.prepare();
-        self.completions.push((variable.to_owned(), handler));
-        self.states.extend(needs.states);
-        self
     }
 }
 
@@ -100,12 +84,8 @@ impl PutEntry for Template {
         let handler = EntryHandler::Resource(handler.named(&what));
         let calls = (Catalog::add_template as _, Catalog::replace_template as _);
         edit.put(&what, put, template, handler, states, calls)?;
-        completions.into_iter().try_for_each(|(variable, completion)| {
-            let what = format!("a completion of `{variable}` in `{uri_template}`");
-            let completion = completion.sharing_scopes(&required).named(&what);
-            edit.put_completion(&what, completion, |catalog, handler| {
-                catalog.add_template_completion(&uri_template, &variable, handler)
-            })
+        edit.put_completions(&what, completions, &required, |catalog, variable, handler| {
+            catalog.add_template_completion(&uri_template, variable, handler)
         })
     }
 }

@@ -3,6 +3,7 @@
 use mcp_proto::Raw;
 use mcp_proto::catalog::Catalog;
 use mcp_proto::schema::{self, AnyObject, CallToolResult, Icon, ToolAnnotations};
+use serde::Serialize;
 
 use super::common_setters;
 use crate::server::catalog::catalog_edit::{CatalogEdit, EditError, Put, PutEntry};
@@ -30,9 +31,13 @@ use crate::trace::unusual_tool_name;
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;
-/// use mcp_tokio::{HandlerError, Server, Tool};
+/// use mcp_tokio::proto::Principal;
+/// use mcp_tokio::proto::schema::Icon;
+/// use mcp_tokio::tasks::TaskPolicy;
+/// use mcp_tokio::{Client, HandlerError, Server, Tool, testing};
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
+/// use serde_json::json;
 ///
 /// #[derive(Deserialize, JsonSchema)]
 /// struct Delete {
@@ -43,14 +48,35 @@ use crate::trace::unusual_tool_name;
 ///     Err(HandlerError::failed(format!("no note {}", note.id)))
 /// }
 ///
-/// let server = Server::new("notes", "1.0.0").add(
-///     Tool::new("delete", delete)
-///         .title("Delete")
-///         .description("Deletes a note")
-///         .destructive()
-///         .requires(["notes:write"]),
-/// );
-/// # drop(server);
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let delete = Tool::new("delete", delete)
+///     .title("Delete")
+///     .description("Deletes a note")
+///     .icons([Icon::new("https://notes.example/delete.png")])
+///     .example(&json!({"id": 7}))
+///     .destructive()
+///     .idempotent()
+///     .requires(["notes:write"])
+///     .visible_to(|caller| caller.principal().is_some());
+/// let count = Tool::new("count", || json!({"notes": 3}))
+///     .input_schema(json!({"type": "object", "properties": {}}))
+///     .output_schema(json!({"type": "object", "required": ["notes"]}))
+///     .read_only()
+///     .open_world()
+///     .always_on_pool()
+///     .as_task(TaskPolicy::optional());
+/// let server = Server::new("notes", "1.0.0").add(delete).add(count);
+///
+/// let client = Client::new("test", "1.0.0");
+/// let mut anyone = testing::pair(&server, client.clone())?;
+/// assert_eq!(anyone.list_tools()?.len(), 1);
+/// let mut ada = testing::pair_as(&server, client, Principal::new("ada")?)?;
+/// let delete = &ada.list_tools()?[0];
+/// let examples = delete.input_schema.member("examples").unwrap();
+/// assert_eq!(examples.as_str(), r#"[{"id":7}]"#);
+/// assert_eq!(delete.annotations.as_ref().unwrap().destructive, Some(true));
+/// # Ok(())
+/// # }
 /// ```
 ///
 /// # Hosts
@@ -73,12 +99,13 @@ pub struct Tool {
     definition: schema::Tool,
     /// Why the tool cannot be offered.
     invalid: Option<String>,
+    examples: Vec<Raw>,
     handler: HandlerFn<Raw, CallToolResult>,
     scopes: Vec<String>,
     states: Vec<NeededState>,
 }
 
-common_setters!(Tool, schema::Tool, "tool");
+common_setters!(Tool, schema::Tool, "tool", "A model decides by it when to call the tool.");
 
 impl Tool {
     /// Creates a tool. Hosts expect a [`description`](Self::description), too.
@@ -102,7 +129,16 @@ impl Tool {
             Some(nullable) => handler.with_nullable_form(&definition.input_schema, nullable),
             None => handler,
         };
-        Self { definition, invalid, handler, scopes: Vec::new(), states: needs.states }
+        Self { invalid, ..Self::with(definition, handler, needs.states) }
+    }
+
+    fn with(
+        definition: schema::Tool,
+        handler: HandlerFn<Raw, CallToolResult>,
+        states: Vec<NeededState>,
+    ) -> Self {
+        let (examples, scopes) = (Vec::new(), Vec::new());
+        Self { definition, invalid: None, examples, handler, scopes, states }
     }
 
     /// Creates a tool with an explicit definition.
@@ -113,17 +149,11 @@ impl Tool {
     /// definition has none.
     pub fn define<M>(definition: schema::Tool, handler: impl Handler<ToolCall, M>) -> Self {
         let Prepared { handler, needs } = handler.prepare();
-        let mut tool =
-            Self { definition, invalid: None, handler, scopes: Vec::new(), states: needs.states };
+        let mut tool = Self::with(definition, handler, needs.states);
         if tool.definition.output_schema.is_none() {
             tool.definition.output_schema = needs.output_schema.map(Into::into);
         }
         tool
-    }
-
-    /// Sets the description, by which a model decides when to call the tool.
-    pub fn description(self, description: &str) -> Self {
-        self.describe(|definition| definition.description(description))
     }
 
     /// Sets the JSON Schema of the arguments, in place of the derived one.
@@ -136,6 +166,19 @@ impl Tool {
             definition.input_schema = schema.into();
             definition
         })
+    }
+
+    /// Adds an example of the arguments, for the model: an element of the keyword `examples` of the
+    /// input schema.
+    ///
+    /// Adding the tool fails if `arguments` does not serialize to a JSON object, or if the schema
+    /// itself has examples.
+    pub fn example(mut self, arguments: &(impl Serialize + ?Sized)) -> Self {
+        match Raw::new(arguments).ok().filter(Raw::is_object) {
+            Some(example) => self.examples.push(example),
+            None => self.invalid = Some("an example of its arguments is not an object".to_owned()),
+        }
+        self
     }
 
     /// Sets the JSON Schema of the structured results, in place of the derived one.
@@ -227,13 +270,30 @@ fn empty_schema() -> Raw {
     serde_json::json!({"type": "object", "properties": {}}).into()
 }
 
+/// Returns the schema with examples; `None` if it has some, or is no object.
+fn with_examples(schema: &Raw, examples: &[Raw]) -> Option<Raw> {
+    let head = schema.as_str().trim_end().strip_suffix('}')?;
+    let comma = if head.trim_end().ends_with('{') { "" } else { "," };
+    let examples = examples.iter().map(Raw::as_str).collect::<Vec<_>>().join(",");
+    let text = format!("{head}{comma}\"examples\":[{examples}]}}");
+    Raw::from_text(&text).ok().filter(|_| schema.member("examples").is_none())
+}
+
 impl PutEntry for Tool {
     fn put(self, edit: &mut CatalogEdit<'_>, put: Put) -> Result<(), EditError> {
-        let Self { definition: tool, invalid, mut handler, scopes, states } = self;
+        let Self { definition: mut tool, invalid, examples, mut handler, scopes, states } = self;
         let (name, done) = (tool.name.clone(), put.done());
         let what = format!("the tool `{name}`");
         if let Some(reason) = invalid {
             return Err(EditError::new(format!("{what} cannot be {done}: {reason}")));
+        }
+        if !examples.is_empty() {
+            let Some(schema) = with_examples(&tool.input_schema.0, &examples) else {
+                let reason = "its input schema has examples already: name all of them there";
+                return Err(EditError::new(format!("{what} cannot be {done}: {reason}")));
+            };
+            handler.republish(&tool.input_schema.0, &schema);
+            tool.input_schema = schema.into();
         }
         edit.check_schemas(&tool)?;
         let has_tasks = handler.task_policy().is_some();
