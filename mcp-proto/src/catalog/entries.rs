@@ -5,11 +5,7 @@ use alloc::vec::Vec;
 use super::CatalogView;
 use super::table::Entry;
 use super::uri_template::{encodes_reserved, with_reserved_decoded};
-use crate::json::Raw;
-use crate::schema::{
-    CallTool, ClientRequest as _, Complete, Decode as _, GetPrompt, Prompt, Reference, Resource,
-    Tool,
-};
+use crate::schema::{Prompt, Resource, Tool};
 
 impl<'a, H> CatalogView<'a, H> {
     /// Returns the visible tool named `name`, or `None` if there is none.
@@ -84,46 +80,6 @@ impl<'a, H> CatalogView<'a, H> {
         // Spellings of a URI that encodes reserved characters may lead to several templates.
         let templates_max = if encodes_reserved(uri) { usize::MAX } else { 1 };
         resources.map(handler).chain(templates.take(templates_max).map(handler)).collect()
-    }
-
-    /// Returns the handler of the visible entry to which a request passes arguments: a tool, a
-    /// prompt, or the prompt or template of a completion. Returns `None` for any other request.
-    ///
-    /// The arguments are not looked at. A server can thus decide whether the caller may use the
-    /// entry before errors describe what arguments it takes.
-    ///
-    /// ```
-    /// use mcp_proto::Raw;
-    /// use mcp_proto::catalog::Catalog;
-    /// use mcp_proto::schema::{Prompt, PromptArgument};
-    ///
-    /// let mut who = PromptArgument::new("who");
-    /// who.required = true;
-    /// let mut catalog = Catalog::new();
-    /// catalog.add_prompt(Prompt::new("greet").arguments(vec![who]), "handler").unwrap();
-    ///
-    /// let get = Raw::from_text(r#"{"name":"greet"}"#).unwrap(); // without the argument
-    /// assert_eq!(catalog.all().argument_handler("prompts/get", Some(&get)), Some(&"handler"));
-    /// ```
-    #[must_use]
-    pub fn argument_handler(&self, method: &str, params: Option<&Raw>) -> Option<&'a H> {
-        let params = params?;
-        match method {
-            CallTool::METHOD => {
-                let name = params.member("name")?;
-                self.find(&self.catalog.tools, &name.to_text()?).map(handler)
-            }
-            GetPrompt::METHOD => {
-                let name = params.member("name")?;
-                self.find(&self.catalog.prompts, &name.to_text()?).map(handler)
-            }
-            Complete::METHOD => match Complete::decode(params).ok()?.reference {
-                Reference::Prompt(it) => self.find(&self.catalog.prompts, &it.name).map(handler),
-                Reference::Resource(it) => self.find(&self.catalog.templates, &it.uri).map(handler),
-                Reference::Other(_) => None,
-            },
-            _ => None,
-        }
     }
 }
 

@@ -3,7 +3,6 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::admission::{Admit, Found, LookupError};
 use super::not_found::{not_found, prompt_not_found, resource_not_found, tool_not_found};
 use super::quote::shortened;
 use super::resolved::{CatalogResult, Resolved, completion};
@@ -118,6 +117,9 @@ impl<H> Catalog<H> {
     }
 }
 
+/// A decision about an entry and its handler.
+type Admit<'f, 'a, H, E> = &'f mut dyn FnMut(CatalogEntry<'a>, &'a H) -> Result<(), E>;
+
 impl<'a, H> CatalogView<'a, H> {
     /// Resolves `request` for the caller; see [`Catalog::lookup`].
     ///
@@ -141,10 +143,7 @@ impl<'a, H> CatalogView<'a, H> {
         params: Option<&Raw>,
         revision: Revision,
     ) -> Result<Resolved<'a, H>, ErrorObject> {
-        self.lookup_admitted(method, params, revision, &mut |_, _| Ok::<(), ErrorObject>(()))
-            .map_err(|error| match error {
-                LookupError::Request(error) | LookupError::Entry(error) => error,
-            })
+        self.lookup_admitted(method, params, revision, &mut |_, _| Ok(()))
     }
 
     /// Resolves a request like [`lookup_raw`](Self::lookup_raw), and calls `admit` with the entry
@@ -155,32 +154,16 @@ impl<'a, H> CatalogView<'a, H> {
     /// called at most once, and never for lists.
     ///
     /// # Errors
-    /// Fails with [`LookupError::Entry`] if `admit` fails, and otherwise under the conditions
-    /// documented for [`Catalog::lookup`].
-    ///
-    /// ```
-    /// use mcp_proto::catalog::{Catalog, LookupError};
-    /// use mcp_proto::schema::Prompt;
-    /// use mcp_proto::{Raw, Revision};
-    ///
-    /// let mut catalog = Catalog::new();
-    /// catalog.add_prompt(Prompt::new("greet"), "handler").unwrap();
-    ///
-    /// let get = Raw::from_text(r#"{"name":"greet"}"#).unwrap();
-    /// let revision = Revision::V2025_11_25;
-    /// let found = catalog.all().lookup_admitted("prompts/get", Some(&get), revision, &mut |it, _| {
-    ///     Err(it.name().to_owned())
-    /// });
-    /// assert!(matches!(found, Err(LookupError::Entry(name)) if name == "greet"));
-    /// ```
+    /// Fails with the error of `admit`, and otherwise under the conditions documented for
+    /// [`Catalog::lookup`].
     // AUT-24: before the arguments are checked.
-    pub fn lookup_admitted<E>(
+    pub fn lookup_admitted<E: From<ErrorObject>>(
         &self,
         method: &str,
         params: Option<&Raw>,
         revision: Revision,
-        admit: &mut dyn FnMut(CatalogEntry<'a>, &'a H) -> Result<(), E>,
-    ) -> Result<Resolved<'a, H>, LookupError<E>> {
+        admit: Admit<'_, 'a, H, E>,
+    ) -> Result<Resolved<'a, H>, E> {
         match method {
             CallTool::METHOD => self.find_tool(decode_params(params)?, admit),
             ReadResource::METHOD => self.find_resource(decode_params(params)?, revision, admit),
@@ -190,10 +173,14 @@ impl<'a, H> CatalogView<'a, H> {
         }
     }
 
-    fn find_tool<E>(&self, mut call: CallTool, admit: Admit<'_, 'a, H, E>) -> Found<'a, H, E> {
+    fn find_tool<E: From<ErrorObject>>(
+        &self,
+        mut call: CallTool,
+        admit: Admit<'_, 'a, H, E>,
+    ) -> Result<Resolved<'a, H>, E> {
         let entry =
             self.find(&self.catalog.tools, &call.name).ok_or_else(|| tool_not_found(&call.name))?;
-        entry.admit(admit)?;
+        admit((&entry.item).into(), &entry.handler)?;
         let arguments = call.arguments.get_or_insert_with(|| AnyObject(Raw::empty_object()));
         if let Some(Err(problem)) =
             self.catalog.check.as_ref().map(|check| check(&entry.item, &entry.handler, arguments))
@@ -203,18 +190,18 @@ impl<'a, H> CatalogView<'a, H> {
         Ok(Resolved::Tool { tool: &entry.item, handler: &entry.handler, call })
     }
 
-    fn find_resource<E>(
+    fn find_resource<E: From<ErrorObject>>(
         &self,
         read: ReadResource,
         revision: Revision,
         admit: Admit<'_, 'a, H, E>,
-    ) -> Found<'a, H, E> {
+    ) -> Result<Resolved<'a, H>, E> {
         if let Some(entry) = self.find(&self.catalog.resources, &read.uri) {
-            entry.admit(admit)?;
+            admit((&entry.item).into(), &entry.handler)?;
             return Ok(Resolved::Resource { resource: &entry.item, handler: &entry.handler, read });
         }
         if let Some((entry, variables)) = self.find_template(&read.uri) {
-            entry.admit(admit)?;
+            admit((&entry.item).into(), &entry.handler)?;
             let (template, handler) = (&entry.item, &entry.handler);
             return Ok(Resolved::Template { template, handler, variables, read });
         }
@@ -241,10 +228,14 @@ impl<'a, H> CatalogView<'a, H> {
         })
     }
 
-    fn find_prompt<E>(&self, get: GetPrompt, admit: Admit<'_, 'a, H, E>) -> Found<'a, H, E> {
+    fn find_prompt<E: From<ErrorObject>>(
+        &self,
+        get: GetPrompt,
+        admit: Admit<'_, 'a, H, E>,
+    ) -> Result<Resolved<'a, H>, E> {
         let entry = self.find(&self.catalog.prompts, &get.name);
         let entry = entry.ok_or_else(|| prompt_not_found(&get.name))?;
-        entry.admit(admit)?;
+        admit((&entry.item).into(), &entry.handler)?;
         reject_mistyped(&get.extra, "arguments", "an object")?;
         let arguments = get.arguments.as_ref();
         if let Some(broken) = arguments.and_then(|arguments| arguments.broken.first()) {
@@ -262,23 +253,23 @@ impl<'a, H> CatalogView<'a, H> {
         Ok(Resolved::Prompt { prompt: &entry.item, handler: &entry.handler, get })
     }
 
-    fn find_completion<E>(
+    fn find_completion<E: From<ErrorObject>>(
         &self,
         complete: Complete,
         admit: Admit<'_, 'a, H, E>,
-    ) -> Found<'a, H, E> {
+    ) -> Result<Resolved<'a, H>, E> {
         let argument = &*complete.argument.name;
         let (handler, is_known) = match &complete.reference {
             Reference::Prompt(prompt) => {
                 let entry = self.find(&self.catalog.prompts, &prompt.name);
                 let entry = entry.ok_or_else(|| prompt_not_found(&prompt.name))?;
-                entry.admit(admit)?;
+                admit((&entry.item).into(), &entry.handler)?;
                 (entry.completions.get(argument), entry.item.has_argument(argument))
             }
             Reference::Resource(resource) => {
                 match self.find(&self.catalog.templates, &resource.uri) {
                     Some(entry) => {
-                        entry.admit(admit)?;
+                        admit((&entry.item).into(), &entry.handler)?;
                         let is_known = self.catalog.has_variable(&resource.uri, argument);
                         (entry.completions.get(argument), is_known)
                     }

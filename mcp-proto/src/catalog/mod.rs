@@ -4,7 +4,6 @@
 //! each other request to a handler with decoded and checked params. A catalog never calls a
 //! handler, so handlers can be of any type, such as a function, a number or a name.
 
-mod admission;
 mod changed;
 mod entries;
 mod error;
@@ -22,7 +21,6 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
 
-pub use admission::LookupError;
 pub use changed::ChangedList;
 pub use error::CatalogError;
 pub use not_found::{prompt_not_found, resource_not_found, tool_not_found};

@@ -233,28 +233,6 @@ fn arguments_that_fail_the_check_are_a_tool_error_t_117() {
     );
 }
 
-#[test]
-fn the_handler_that_takes_arguments_is_found_without_looking_at_them() {
-    let catalog = catalog();
-    let find = |method, params: Value| {
-        catalog.all().argument_handler(method, Some(&raw(&params))).copied()
-    };
-    assert_eq!(find("tools/call", json!({"name": "today", "arguments": 1})), Some("today"));
-    assert_eq!(find("prompts/get", json!({"name": "greet"})), Some("greet"));
-    let complete = |reference| find("completion/complete", complete(reference, "absent"));
-    assert_eq!(complete(json!({"type": "ref/prompt", "name": "greet"})), Some("greet"));
-    let template = json!({"type": "ref/resource", "uri": "file:///{name}"});
-    assert_eq!(complete(template), Some("files"));
-    assert_eq!(complete(json!({"type": "ref/prompt", "name": "absent"})), None);
-    assert_eq!(find("tools/call", json!({"name": "absent"})), None);
-    assert_eq!(find("tools/call", json!({})), None);
-    assert_eq!(find("resources/read", json!({"uri": "file:///readme"})), None);
-    assert_eq!(catalog.all().argument_handler("tools/call", None), None);
-    let hidden = catalog.visible(&|_| false);
-    let call = raw(&json!({"name": "today"}));
-    assert_eq!(hidden.argument_handler("tools/call", Some(&call)), None);
-}
-
 // AUT-24
 #[test]
 fn an_entry_is_admitted_once_before_its_arguments_are_checked() {
@@ -262,14 +240,16 @@ fn an_entry_is_admitted_once_before_its_arguments_are_checked() {
     let refused = |method, params: Value| {
         let mut asked = Vec::new();
         let admit = &mut |entry: CatalogEntry<'_>, handler: &&'static str| {
-            asked.push((entry.name().to_string(), *handler));
-            Err(())
+            asked.push(*handler);
+            Err(ErrorObject::new(1, entry.name().to_string()))
         };
-        match catalog.all().lookup_admitted(method, Some(&raw(&params)), R4, admit) {
-            Err(LookupError::Entry(())) => assert_eq!(asked.len(), 1, "{method}"),
-            _ => assert!(asked.is_empty(), "{method}"),
-        }
-        asked.pop().map(|(_, handler)| handler)
+        let error = catalog.all().lookup_admitted(method, Some(&raw(&params)), R4, admit).err();
+        assert_eq!(
+            asked.len(),
+            usize::from(error.is_some_and(|error| error.code == 1)),
+            "{method}"
+        );
+        asked.pop()
     };
     assert_eq!(refused("tools/call", json!({"name": "today"})), Some("today"));
     // A required argument is missing, and one is unknown.
@@ -283,6 +263,10 @@ fn an_entry_is_admitted_once_before_its_arguments_are_checked() {
     }
     assert_eq!(refused("tools/call", json!({"name": "absent"})), None);
     assert_eq!(refused("tools/list", json!({})), None);
+    let hidden = catalog.visible(&|_| false);
+    let call = raw(&json!({"name": "today"}));
+    let admit = &mut |_: CatalogEntry<'_>, _: &&str| unreachable!("no entry is visible");
+    assert!(hidden.lookup_admitted::<ErrorObject>("tools/call", Some(&call), R4, admit).is_err());
 }
 
 #[test]

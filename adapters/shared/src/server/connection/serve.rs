@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use mcp_proto::catalog::{CatalogEntry, LookupError};
+use mcp_proto::catalog::CatalogEntry;
 use mcp_proto::schema::{CallTool, ClientRequest as _};
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{Context, ErrorObject, IncomingId, Request};
@@ -14,6 +14,7 @@ use crate::exec::pace::Pace;
 use crate::exec::workers::catch_panic;
 use crate::server::connection::subscriptions::accept_subscription;
 use crate::server::handler::context::{Cx, RequestState};
+use crate::server::handler::handler_error::HandlerError;
 use crate::server::handler::mirrored_headers::check_entry_headers;
 use crate::server::handler::replies::{
     encode, handler_failed, keeps_state, reply_now, send_reply_async, send_reply_blocking,
@@ -27,6 +28,19 @@ use crate::server::tasks::{
     ServerTasks, TaskStart, TaskSteps, begin, resume, serve_task_request, task_start,
 };
 use crate::transport::link::Link;
+
+/// Why a request is not passed to a handler.
+enum Refused {
+    /// The access token lacks scopes.
+    Forbidden(HandlerError),
+    Invalid(ErrorObject),
+}
+
+impl From<ErrorObject> for Refused {
+    fn from(error: ErrorObject) -> Self {
+        Self::Invalid(error)
+    }
+}
 
 /// Finds out how a request is served; `task` is set if it becomes a task.
 fn resolve(
@@ -61,13 +75,13 @@ fn resolve(
             let (method, params) = (&*request.method, request.params.as_ref());
             let mut admit = |entry: CatalogEntry<'_>, handler: &EntryHandler| {
                 // AUT-24: before the arguments are checked, so that errors do not describe them.
-                handler.scopes().check(caller).map_err(|error| Ok(Resolution::failed(error)))?;
-                check_entry_headers(entry, params, context).map_err(Err)
+                handler.scopes().check(caller).map_err(Refused::Forbidden)?;
+                check_entry_headers(entry, params, context).map_err(Refused::Invalid)
             };
             let found = match view.lookup_admitted(method, params, revision, &mut admit) {
                 Ok(found) => found,
-                Err(LookupError::Request(error)) => return Err(error),
-                Err(LookupError::Entry(refused)) => return refused,
+                Err(Refused::Invalid(error)) => return Err(error),
+                Err(Refused::Forbidden(error)) => return Ok(Resolution::failed(error)),
             };
             if link.shared.tasks.is_some() {
                 *task = task_start(&found, request, context)?;

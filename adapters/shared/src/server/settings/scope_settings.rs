@@ -4,15 +4,17 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[cfg(feature = "http")]
+use mcp_proto::catalog::CatalogEntry;
+#[cfg(feature = "http")]
 use mcp_proto::schema::{ClientRequest as _, ReadResource, Subscribe};
 #[cfg(feature = "http")]
-use mcp_proto::{Caller, Raw, Revision};
+use mcp_proto::{Caller, ErrorObject, Raw, Revision};
 
+#[cfg(feature = "http")]
+use crate::server::handler::EntryHandler;
 use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::HandlerError;
 use crate::server::handler::required_scopes::check_scopes;
-#[cfg(feature = "http")]
-use crate::server::handler::scopes_of;
 #[cfg(feature = "http")]
 use crate::server::settings::ServerSettings;
 
@@ -52,12 +54,16 @@ impl ServerSettings {
                     let handlers = view.resource_handler(&uri).into_iter().chain(lookalikes);
                     return Some(handlers.flat_map(|it| it.scopes().get()).cloned().collect());
                 }
-                if let Some(handler) = view.argument_handler(method, params) {
-                    return Some(handler.scopes().get().to_vec());
-                }
+                let mut scopes = None;
+                let mut admit = |_: CatalogEntry<'_>, handler: &EntryHandler| {
+                    scopes = Some(handler.scopes().get().to_vec());
+                    // The arguments are not looked at.
+                    Err(ErrorObject::invalid_params("not looked up further"))
+                };
                 // The revision decides about codes of errors only, which are dropped.
-                let found = view.lookup_raw(method, params, Revision::V2025_03_26).ok()?;
-                scopes_of(&found).map(|scopes| scopes.get().to_vec())
+                let _error =
+                    view.lookup_admitted(method, params, Revision::V2025_03_26, &mut admit);
+                scopes
             })
         };
         // A panic is reported when the request itself is decided on.
