@@ -70,7 +70,7 @@ use crate::trace::unusual_tool_name;
 /// let client = Client::new("test", "1.0.0");
 /// let mut anyone = testing::pair(&server, client.clone())?;
 /// assert_eq!(anyone.list_tools()?.len(), 1);
-/// let mut ada = testing::pair_as(&server, client, Principal::new("ada")?)?;
+/// let mut ada = testing::pair_as(&server, client, Principal::new("ada").unwrap())?;
 /// let delete = &ada.list_tools()?[0];
 /// let examples = delete.input_schema.member("examples").unwrap();
 /// assert_eq!(examples.as_str(), r#"[{"id":7}]"#);
