@@ -59,8 +59,8 @@ impl<'a> CallerView<'a> {
         self.caller
     }
 
-    /// Returns whether a resource is hidden from the caller because its access token lacks scopes of
-    /// the entry that serves the resource.
+    /// Returns whether a resource is hidden from the caller because its access token lacks scopes
+    /// of the entry that serves the resource.
     ///
     /// A less specific template, or a callback of the application, must not serve it instead, nor
     /// an entry that serves another spelling.
@@ -73,8 +73,8 @@ impl<'a> CallerView<'a> {
             && handlers().any(|it| it.scopes().check(self.caller).is_err())
     }
 
-    /// Returns whether a tool is hidden from the caller because its access token lacks scopes of the
-    /// tool. A fallback must not serve it instead.
+    /// Returns whether a tool is hidden from the caller because its access token lacks scopes of
+    /// the tool. A fallback must not serve it instead.
     pub(crate) fn hides_tool(&self, name: &str) -> bool {
         self.hides_found(self.catalog.all().tool(name).map(Into::into))
     }
