@@ -9,6 +9,7 @@ pub(crate) mod operation;
 pub(crate) mod pace;
 pub(crate) mod poll_on_wake;
 pub(crate) mod random;
+pub(crate) mod send_policy;
 pub(crate) mod sole_driver;
 pub(crate) mod thread_pool;
 pub(crate) mod thread_sleep;

@@ -32,7 +32,7 @@ use mcp_proto::IncomingId;
 use crate::box_future::BoxFuture;
 use crate::exec::clock::Clock;
 use crate::exec::pace::{Pace, QUICK_MAX};
-use crate::exec::sole_driver::SoleDriver;
+use crate::exec::sole_driver::{ONE_THREAD, SoleDriver};
 use crate::exec::thread_pool::ThreadPool;
 use crate::trace::Trace;
 
@@ -62,6 +62,11 @@ pub trait Spawn: Send + Sync + 'static {
     ///
     /// A thread that drives connections must not: it would wait for itself.
     fn waits_for_ends(&self) -> bool {
+        false
+    }
+
+    /// Returns whether one thread runs everything, also handlers that are functions. Default: false.
+    fn is_single_threaded(&self) -> bool {
         false
     }
 
@@ -101,7 +106,8 @@ pub struct Workers {
     /// The connection serves a single request, as HTTP without sessions has it. All such requests
     /// share a lane for each handler: with lanes of their own, many would count as many clients.
     is_single: bool,
-    /// The program drives the connection by hand: handlers are tasks of the runtime.
+    /// Handlers are tasks of the runtime: it has one thread, or the program drives the connection by
+    /// hand.
     is_manual: bool,
     runtime: Arc<dyn Spawn>,
     inline: Arc<Mutex<InlineQueue>>,
@@ -131,12 +137,18 @@ impl Workers {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
         let connection = CONNECTIONS.fetch_add(1, Ordering::Relaxed);
         let inline = Arc::default();
-        Self { threads, connection, is_single: false, is_manual: false, runtime, inline }
+        let is_manual = runtime.is_single_threaded();
+        Self { threads, connection, is_single: false, is_manual, runtime, inline }
     }
 
     /// Declares whether the program drives the connection by hand.
     pub(crate) fn manual(self, is_manual: bool) -> Self {
-        Self { is_manual, ..self }
+        Self { is_manual: self.is_manual || is_manual, ..self }
+    }
+
+    /// Returns whether handlers are tasks of the runtime, rather than jobs of the pool.
+    pub(crate) const fn runs_tasks(&self) -> bool {
+        ONE_THREAD || self.is_manual
     }
 
     /// Declares that the connection serves a single request.
@@ -205,7 +217,7 @@ impl Workers {
         pace: &Arc<Pace>,
         check: impl FnOnce() + Send + 'static,
     ) {
-        if self.is_manual {
+        if self.runs_tasks() {
             let job = move |run: &Stopwatch<'_>| {
                 check();
                 Ran { took: run.elapsed(), has_run: true, rest: None }
@@ -223,7 +235,7 @@ impl Workers {
 
     fn run_task(&self, incoming: IncomingId, pace: &Arc<Pace>, work: Work) {
         let task = Task { incoming, pace: Arc::clone(pace), work };
-        if self.is_manual {
+        if self.runs_tasks() {
             return self.run_manually(task);
         }
         let mut inline = self.lock();
@@ -248,7 +260,7 @@ impl Workers {
             return self.run_future(incoming, pace, run, |()| {});
         }
         let mut inline = self.lock();
-        if inline.is_open && !self.is_manual {
+        if inline.is_open && !self.runs_tasks() {
             let work = Work::Future(Box::pin(future));
             inline.tasks.push_back(Task { incoming, pace: Arc::clone(pace), work });
         } else {
@@ -299,7 +311,7 @@ impl Workers {
             let index = tasks.iter().position(|task| task.incoming == incoming);
             index.and_then(|index| tasks.remove(index))
         };
-        if removed.is_none() {
+        if removed.is_none() && !self.runs_tasks() {
             self.threads.cancel(&self.key(incoming, Stage::Check));
             self.threads.cancel(&self.key(incoming, Stage::Handler));
         }
@@ -316,6 +328,9 @@ impl Workers {
     /// Hands the rest to other threads after a task that was not quick, after [`TURN_MAX`], and
     /// when the driver was replaced.
     pub(crate) fn help(&self, clock: &Clock, trace: &Trace, mut driver: Driver<'_>) {
+        if self.runs_tasks() {
+            return;
+        }
         let mut start = None;
         loop {
             let mut inline = self.lock();
