@@ -13,8 +13,8 @@ use crate::host::Host;
 /// WASI preview 1 offers the standard library no way to wait for input and a timer together.
 /// Therefore, reading blocks the program, and it alternates:
 ///
-/// 1. Run the handlers, and write what they send. While a handler sleeps, the thread sleeps as well,
-///    until no handler waits for a timer.
+/// 1. Run the handlers, and write what they send. While a handler sleeps, the thread sleeps as
+///    well, until no handler waits for a timer.
 /// 2. Read what stdin has; block until there is something.
 pub(crate) fn serve(
     host: &Host,
