@@ -219,7 +219,7 @@ fn block_lists_are_sent_only_to_revisions_that_define_them_t_118() {
     assert_eq!(encoded(&one, Revision::V2025_11_25), json!([{"type": "text", "text": "a"}]));
     let two = SamplingContent::from(Vec::from([SamplingBlock::from("a"), "b".into()]));
     assert!(two.encode(Revision::V2025_06_18, &mut out).is_err());
-    assert_eq!(two.text(), "ab");
+    assert_eq!(two.to_text(), "ab");
 }
 
 #[test]
