@@ -72,11 +72,14 @@ enum Upstream {
     Url(String),
 }
 
+/// The connections of a user to a server, each opened once.
+type Connections = HashMap<(String, String), Arc<OnceCell<Connection>>>;
+
 #[derive(Default)]
 struct Gateway {
     settings: Settings,
     /// The connections to upstreams, by the names of the user and of the upstream.
-    connections: Mutex<HashMap<(String, String), Arc<OnceCell<Connection>>>>,
+    connections: Mutex<Connections>,
 }
 
 impl Gateway {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use mcp_harness::Said;
+use mcp_harness::SentMessages;
 use mcp_proto::http::{Body, BodyChunk, HttpServer, ServerExchangeId, StreamSettings, sse};
 use mcp_proto::schema::Level;
 use mcp_proto::server::{self, Event, Server};
@@ -28,7 +28,7 @@ pub(crate) struct Served {
     /// Whether the head of each response was polled.
     exchanges: BTreeMap<ServerExchangeId, bool>,
     connections: BTreeMap<ServerExchangeId, u64>,
-    said: Said,
+    said: SentMessages,
     next: u64,
     is_closed: bool,
 }
@@ -67,7 +67,7 @@ impl Served {
             asked: BTreeSet::new(),
             exchanges: BTreeMap::new(),
             connections: BTreeMap::new(),
-            said: Said::to_stranger(OUR),
+            said: SentMessages::to_stranger(OUR),
             next: 0,
             is_closed: false,
         };

@@ -103,8 +103,7 @@ impl Connection {
 
     /// Client: sets the request on whose stream the messages arrive from now on, if it is known.
     pub(crate) fn set_stream_request(&mut self, id: Option<u64>) {
-        let call = id.and_then(|id| self.call_of(id));
-        self.inbound.set_stream_call(call);
+        self.inbound.stream_call = id.and_then(|id| self.call_of(id));
     }
 
     /// Returns the negotiated revision, or the proposed one until the peer is known.

@@ -76,7 +76,7 @@ const ADAPTER_FLOORS: &[Floor] = &[
     Floor { rooms: &["process", "tasks"], closed: &[] },
     Floor { rooms: &["declared_extensions", "transport", "validation"], closed: &[] },
     Floor { rooms: &["client", "server"], closed: &[] },
-    Floor { rooms: &["http", "stdio"], closed: &[] },
+    Floor { rooms: &["http", "relay", "stdio"], closed: &[] },
     Floor { rooms: &["http/client", "http/server"], closed: &[] },
     Floor { rooms: &["apps", "auth", "skills"], closed: &[] },
     Floor { rooms: &["on_runtime", "runtime", "testing"], closed: &[] },

@@ -85,6 +85,8 @@ pub const BUDGETS: &[Budgets] = &[
             ("http/server", 6_480),
             ("process", 1_710),
             ("recorder", 276),
+            // The only room of the gateway: it uses the server and the client.
+            ("relay", 380),
             ("runtime", 400),
             ("server", 12_850),
             ("skills", 840),

@@ -9,7 +9,6 @@ use mcp_proto::schema::{Decode, Encode, Map, Str};
 use mcp_proto::{CallError, Instant, Raw, Revision, Unencodable};
 use serde::Serialize;
 
-use crate::client::in_flight::is_input_required;
 use crate::exec::clock::Clock;
 use crate::outcome::Outcome;
 
@@ -172,6 +171,16 @@ impl Drop for AfterHooks {
     fn drop(&mut self) {
         self.run(Err(None), Outcome::Cancelled);
     }
+}
+
+/// Returns whether the `resultType` of a result says that the server asks for input.
+pub(crate) fn is_input_required(result: &Raw) -> bool {
+    has_type(result, "input_required")
+}
+
+/// Returns whether a result has this `resultType`.
+pub(super) fn has_type(result: &Raw, name: &str) -> bool {
+    result.member("resultType").is_some_and(|kind| kind.to_text().as_deref() == Some(name))
 }
 
 fn outcome_of(result: &Raw) -> Outcome {

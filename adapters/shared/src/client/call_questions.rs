@@ -78,8 +78,9 @@ impl<'c, T: Decode> Call<'c, T> {
     ///
     /// The result is that of the method, or an
     /// [`InputRequired`](mcp_proto::schema::InputRequired) if its `resultType` is `input_required`.
-    /// Decoding does not tell them apart. To continue, make the call again with the answers and the request state in its params. A
-    /// gateway uses [`Cx::relay`](crate::Cx::relay), which does all this.
+    /// Decoding does not tell them apart. To continue, make the call again with the answers and the
+    /// request state in its params. A gateway uses [`Cx::relay`](crate::Cx::relay), which does all
+    /// this.
     ///
     /// Has no effect in the legacy era (before revision 2026-07-28), whose servers ask by requests.
     ///

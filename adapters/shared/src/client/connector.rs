@@ -9,9 +9,10 @@ use mcp_proto::stdio::Stdio;
 
 use crate::box_future::BoxFuture;
 use crate::client::call_hooks::CallHook;
-use crate::client::events::{ClientCallbacks, ClientShared, Handlers, LogLevel};
+use crate::client::events::{ClientCallbacks, ClientShared, LogLevel};
 use crate::client::feed::Feed;
 use crate::client::recovery::Recovery;
+use crate::client::request_handler::Handlers;
 use crate::client::task::settings::ClientTasks;
 use crate::error::Error;
 use crate::exec::callbacks::CallbackThreads;

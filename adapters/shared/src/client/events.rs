@@ -17,9 +17,9 @@ use crate::client::call_hooks::CallHook;
 use crate::client::context::ClientCx;
 use crate::client::feed::{Feed, LinkOwner};
 use crate::client::in_flight::{CallSlot, cancel_task, created_task_id};
-use crate::client::questions;
+use crate::client::question_routing::route;
 use crate::client::recovery::state::StateHandler;
-use crate::client::request_handler::{Answer, RequestHandler, run_handler};
+use crate::client::request_handler::{Answer, Handlers, RequestHandler, run_handler};
 use crate::client::task::mailbox::Mailbox;
 use crate::client::task::served_tasks::{self, ServedRun, ServedTasks};
 use crate::client::task::settings::ClientTasks;
@@ -30,7 +30,6 @@ use crate::exec::workers::Workers;
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::link::{Link, LinkRole};
 
-pub(crate) type Handlers = Arc<HashMap<&'static str, RequestHandler>>;
 type NotificationHandler = Arc<Mutex<dyn FnMut(&str, Option<&Raw>, &ClientCx) + Send>>;
 type LogHandler = Arc<dyn Fn(&LogMessage, &ClientCx) + Send + Sync>;
 type ViolationHandler = Arc<dyn Fn(&Violation, &ClientCx) + Send + Sync>;
@@ -212,8 +211,10 @@ impl LinkRole for Machine {
                 }
             }
             Event::Request { incoming, call, request } => {
-                if let Some(request) = served_tasks::serve(link, incoming, request) {
-                    questions::dispatch(link, incoming, call, request);
+                let request = served_tasks::serve(link, incoming, request);
+                let routed = request.and_then(|request| route(link, incoming, call, request));
+                if let Some((request, handler)) = routed {
+                    run_question(link, incoming, call, handler, request);
                 }
             }
             Event::RequestCancelled { incoming, .. } => {
@@ -346,7 +347,7 @@ fn notify(link: &Arc<Link<Machine>>, method: Method, params: Option<Raw>) {
 }
 
 /// Answers a request of the server about `call`, if that is known, with a handler.
-pub(super) fn run_question(
+fn run_question(
     link: &Arc<Link<Machine>>,
     incoming: IncomingId,
     call: Option<CallId>,

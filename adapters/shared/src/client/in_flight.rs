@@ -11,7 +11,7 @@ use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::schema::{CancelTask, Encode};
 use mcp_proto::{CallError, CallId, CallOptions, Instant, Misuse, Payload, Progress, Raw};
 
-use crate::client::call_hooks::AfterHooks;
+use crate::client::call_hooks::{AfterHooks, has_type};
 use crate::client::questions::{Answering, Question};
 use crate::error::Error;
 use crate::exec::watched::Watched;
@@ -164,15 +164,6 @@ pub(crate) fn created_task_id(result: &Raw) -> Option<String> {
 /// Returns whether the `resultType` of a result says that it creates a task.
 pub(crate) fn is_task(result: &Raw) -> bool {
     has_type(result, "task")
-}
-
-/// Returns whether the `resultType` of a result says that the server asks for input.
-pub(crate) fn is_input_required(result: &Raw) -> bool {
-    has_type(result, "input_required")
-}
-
-fn has_type(result: &Raw, name: &str) -> bool {
-    result.member("resultType").is_some_and(|kind| kind.to_text().as_deref() == Some(name))
 }
 
 /// Cancels a task without waiting for the response. If that is not possible, the server ends the

@@ -17,6 +17,7 @@ mod handlers;
 pub(crate) mod in_flight;
 mod pages;
 pub(crate) mod progress;
+mod question_routing;
 pub(crate) mod questions;
 pub(crate) mod recovery;
 pub(crate) mod request_handler;

@@ -5,11 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use mcp_proto::client::{Client as Machine, Command};
-use mcp_proto::{CallId, ErrorObject, IncomingId, Misuse, Principal, Raw, Request};
+use mcp_proto::{ErrorObject, IncomingId, Misuse, Principal, Raw, Request};
 
-use crate::client::events::{ClientState, Handlers, run_question};
-use crate::client::in_flight::CallSlot;
-use crate::client::request_handler::{RequestHandler, handler_key};
+use crate::client::request_handler::{Handlers, RequestHandler};
 use crate::transport::link::Link;
 
 /// What answers the questions about a call.
@@ -93,7 +91,7 @@ pub(super) enum Assigned<I> {
     Call(I),
     /// No open call answers questions itself.
     NoCall,
-    /// Several calls could have asked, and not all are made for the same asker.
+    /// Several calls could have asked, and they have several askers.
     Ambiguous,
 }
 
@@ -128,58 +126,8 @@ pub(super) fn assign<'a, I: Copy + Ord>(
     }
 }
 
-impl ClientState {
-    /// Returns the open calls, whether they take questions now, and what answers those.
-    fn open_calls(&self) -> impl Iterator<Item = ((bool, CallId), &Answering)> {
-        let open = self.calls.iter();
-        open.map(|(call, slot)| ((slot.takes_questions(), *call), slot.answering()))
-    }
-
-    /// Returns the updates of an open call.
-    fn slot(&self, call: CallId) -> Option<Arc<CallSlot>> {
-        self.calls.get(&call).cloned()
-    }
-}
-
-/// Passes a question to what answers it.
-pub(super) fn dispatch(
-    link: &Arc<Link<Machine>>,
-    incoming: IncomingId,
-    call: Option<CallId>,
-    request: Request,
-) {
-    let assigned = match call {
-        Some(call) => Assigned::Call((true, call)),
-        // The latest call that does not wait for answers already.
-        None => link.inspect(|state| assign(state.role.open_calls())),
-    };
-    let slot = match assigned {
-        Assigned::Call((_, call)) => link.inspect(|state| state.role.slot(call)),
-        Assigned::NoCall | Assigned::Ambiguous => None,
-    };
-    let key = handler_key(&request);
-    let general = || link.shared.handlers.get(key).cloned();
-    let handler = match slot.as_ref().map(|slot| slot.answering()) {
-        Some(Answering::Holder(_)) => {
-            let question = Question { link: Arc::clone(link), incoming, request, is_open: true };
-            if let Some(slot) = slot {
-                slot.ask(question);
-            }
-            return;
-        }
-        Some(Answering::Call(handlers)) => handlers.get(key).cloned().or_else(general),
-        _ => general(),
-    };
-    if handler.is_none() && matches!(assigned, Assigned::Ambiguous) {
-        return refuse(link, incoming, &ErrorObject::internal(AMBIGUOUS));
-    }
-    run_question(link, incoming, call, handler, request);
-}
-
-const AMBIGUOUS: &str = "several calls are open and the request does not say which of them asks: \
-                         make one call at a time, or use a connection for each user";
-
-fn refuse(link: &Arc<Link<Machine>>, incoming: IncomingId, error: &ErrorObject) {
+/// Answers a question with an error.
+pub(super) fn refuse(link: &Arc<Link<Machine>>, incoming: IncomingId, error: &ErrorObject) {
     let refuse = Command::RespondError { incoming, error };
     let _gone = link.with(|state, now| state.connection.run(now, refuse));
 }
@@ -193,6 +141,10 @@ pub(crate) struct Question {
 }
 
 impl Question {
+    pub(super) fn new(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) -> Self {
+        Self { link: Arc::clone(link), incoming, request, is_open: true }
+    }
+
     /// Sends the answer, unless the question was withdrawn.
     pub(crate) fn answer(mut self, answer: Result<Raw, ErrorObject>) {
         self.is_open = false;

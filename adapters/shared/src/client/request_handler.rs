@@ -1,5 +1,6 @@
 //! [`RequestHandler`]: answers requests of a server, and how it runs.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -24,6 +25,9 @@ pub(crate) enum RequestHandler {
     Async(Arc<AsyncAnswer>),
     Blocking(Arc<BlockingAnswer>),
 }
+
+/// The handlers of a client or of a call, by their keys.
+pub(crate) type Handlers = Arc<HashMap<&'static str, RequestHandler>>;
 
 // SEC-08: each elicitation mode has a handler and a capability of its own.
 /// The keys of the elicitation handlers, one for each mode. Other handlers are keyed by method.

@@ -18,7 +18,8 @@ use mcp_proto::schema::{Decode, InputRequest, InputRequired};
 use mcp_proto::{CallError, ErrorObject, NeededInput, Raw, Revision};
 
 use crate::client::call::{Call, Pending};
-use crate::client::in_flight::{CallUpdate, is_input_required};
+use crate::client::call_hooks::is_input_required;
+use crate::client::in_flight::CallUpdate;
 use crate::client::questions::{Asker, Question};
 use crate::error::Error;
 use crate::exec::operation::Operation;
@@ -53,20 +54,20 @@ impl Cx {
     /// with an error that names the client.
     ///
     /// Like [`ask`](Self::ask), the operation fails with an error that the handler must return with
-    /// `?` if the other server asks, and the handler runs again with the answers. It must then relay
-    /// an equal call. Between the runs,
-    /// - the request state of a modern server (from revision 2026-07-28) becomes part of the request
-    ///   state of this server: nothing is kept here;
+    /// `?` if the other server asks, and the handler runs again with the answers. It must then
+    /// relay an equal call. Between the runs,
+    /// - the request state of a modern server (from revision 2026-07-28) becomes part of the
+    ///   request state of this server: nothing is kept here;
     /// - the call to a legacy server stays open, for at most 10 minutes. It ends if the client
     ///   cancels the request, which a client of the modern era cannot. A server keeps at most 1,024
-    ///   such calls, of which 64 for each [principal](Self::principal), and refuses questions beyond
+    ///   such calls, and 64 for each [principal](Self::principal), and refuses questions beyond
     ///   that. Each takes about 4 KiB, and with `mcp-blocking` a thread. Only this process can
     ///   continue them: several that share the requests of a client need affinity.
     ///
     /// A legacy server over a byte stream does not say which call asks. Its question then belongs
-    /// to the latest call that is not kept if all open calls of the connection are relayed for the same principal,
-    /// or for the same connection to a client that is not authenticated. Otherwise, it is refused:
-    /// use a connection for each user.
+    /// to the latest call that is not kept, if all open calls of the connection are relayed for one
+    /// principal, or for one connection to a client that is not authenticated. Otherwise, it is
+    /// refused: use a connection for each user.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
@@ -84,7 +85,8 @@ impl Cx {
     ///
     /// let client = Client::new("gateway", "1.0.0")
     ///     .configure(|config| config.capability(Capability::ElicitationForm));
-    /// let server = Server::new("gateway", "1.0.0").add(Unregistered::new().tool_fallback(pass_on));
+    /// let tools = Unregistered::new().tool_fallback(pass_on);
+    /// let server = Server::new("gateway", "1.0.0").add(tools);
     /// # drop((client, server));
     /// ```
     ///
@@ -193,7 +195,7 @@ impl Cx {
         }
     }
 
-    /// Returns the questions that have arrived and that the client can be asked. Refuses the others.
+    /// Returns the questions that have arrived and that the client can answer. Refuses others.
     fn askable(
         &self,
         first: Question,

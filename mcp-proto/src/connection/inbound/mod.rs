@@ -38,7 +38,7 @@ pub(crate) struct Inbound {
     /// The sender of the messages that arrive now.
     caller: Option<Arc<Caller>>,
     /// Client: the call on whose stream messages arrive now, if the transport knows it.
-    stream_call: Option<CallId>,
+    pub(crate) stream_call: Option<CallId>,
 }
 
 /// The source of a message: the destination of its response, and its bytes.
@@ -64,11 +64,6 @@ impl Inbound {
     /// Sets the sender of the requests that arrive from now on.
     pub(crate) fn set_caller(&mut self, caller: Option<Arc<Caller>>) {
         self.caller = caller;
-    }
-
-    /// Sets the call on whose stream messages arrive from now on.
-    pub(crate) fn set_stream_call(&mut self, call: Option<CallId>) {
-        self.stream_call = call;
     }
 
     /// Returns the sender of the message that arrives now, if it is authenticated.

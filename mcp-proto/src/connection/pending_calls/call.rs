@@ -149,11 +149,6 @@ impl Call {
         self.rare.as_ref().is_some_and(|rare| rare.asks_for_task)
     }
 
-    /// Returns whether a result that requires input ends the call.
-    pub(super) fn takes_input_required(&self) -> bool {
-        self.rare.as_ref().is_some_and(|rare| rare.takes_input_required)
-    }
-
     /// Returns the latest possible deadline, within a round that does not restart the timeout.
     pub(super) fn latest(&self) -> Instant {
         let until = self.retry().and_then(|retry| retry.until);

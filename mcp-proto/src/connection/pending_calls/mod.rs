@@ -298,7 +298,7 @@ impl PendingCalls {
                 reader.read(result, retry.rounds)
             }
         };
-        let takes_result = call.takes_input_required();
+        let takes_result = call.rare.as_ref().is_some_and(|rare| rare.takes_input_required);
         let answered = match read {
             Ok(_) if takes_result => {
                 // Not cached: the call may be sent again with answers.

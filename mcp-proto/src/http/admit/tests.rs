@@ -373,7 +373,7 @@ proptest! {
         let admitted = admit(&policy, &verb, &fields);
         let screened = check_origin(&policy, &fields);
         let screened = screened.and_then(|()| admit_screened(&policy, &verb, &fields));
-        prop_assert_eq!(screened, admitted.clone());
+        prop_assert_eq!(&screened, &admitted);
         match admitted {
             Err(refusal) => {
                 checked(&refusal);

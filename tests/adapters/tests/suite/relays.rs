@@ -27,7 +27,7 @@ rows! {
     a_call_that_ends_while_its_user_answers_says_why,
     a_question_that_the_client_cannot_answer_names_the_client,
     an_ambiguous_question_reaches_no_user,
-    calls_of_one_user_may_ask_at_the_same_time,
+    calls_of_one_user_may_ask_concurrently,
     an_answer_is_taken_once,
     a_run_relays_one_call,
     a_waiting_request_learns_of_its_cancellation,
@@ -190,7 +190,7 @@ fn watching() -> (Server, Receiver<()>) {
     (server, heard)
 }
 
-/// A client that reports a question, and answers once it is told to.
+/// A client that reports a question, and answers after a signal.
 fn slow_user() -> (Client, Receiver<String>, Sender<()>) {
     let ((asks, asked), (answer, answers)) = (unbounded(), unbounded::<()>());
     let client = Client::new("user", "1.0.0").on_elicitation(move |form: Elicit| {
@@ -277,7 +277,7 @@ async fn an_ambiguous_question_reaches_no_user<R: Runtime>() {
     }
 }
 
-async fn calls_of_one_user_may_ask_at_the_same_time<R: Runtime>() {
+async fn calls_of_one_user_may_ask_concurrently<R: Runtime>() {
     for eras in combinations() {
         let (client, asked, answer) = slow_user();
         let chain = chain::<R>(shop(), eras, client, false).await;

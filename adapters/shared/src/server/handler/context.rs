@@ -172,7 +172,7 @@ impl Cx {
     ///
     /// In a legacy session (before revision 2026-07-28), all runs of a handler that
     /// [asks](Self::ask) share the cancellation, also while no run is in progress because the user
-    /// answers a question. In the modern era, each run belongs to a request of its own, and a client
+    /// answers a question. In the modern era, each run is a separate request, and a client
     /// that does not answer sends nothing.
     pub async fn cancelled(&self) {
         self.request.cancelled.wait().await;
