@@ -51,6 +51,6 @@ pub(crate) struct Host(());
 
 impl Host {
     pub(crate) async fn gone<S: Future>(&self, _: impl Future, _: impl Fn(Duration) -> S) {
-        std::future::pending().await;
+        std::future::pending::<()>().await;
     }
 }
