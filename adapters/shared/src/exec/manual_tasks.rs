@@ -16,7 +16,8 @@ use crate::exec::workers::Spawn;
 ///
 /// Runs them in the order in which they are spawned and woken.
 #[derive(Default)]
-pub(crate) struct ManualTasks {
+#[expect(missing_debug_implementations, reason = "internal")]
+pub struct ManualTasks {
     ready: Arc<Mutex<ReadyQueue>>,
 }
 
@@ -24,6 +25,8 @@ pub(crate) struct ManualTasks {
 #[derive(Default)]
 struct ReadyQueue {
     tasks: VecDeque<Arc<ManualTask>>,
+    /// Woken when a task enters the queue.
+    waker: Option<Waker>,
     /// Nothing runs tasks any more: those that are woken are dropped.
     is_closed: bool,
 }
@@ -41,15 +44,21 @@ struct TaskState {
 }
 
 impl ManualTasks {
+    /// Sets what is woken when a task becomes ready, instead of an earlier one.
+    pub fn set_waker(&self, waker: &Waker) {
+        let replaced = lock(&self.ready).waker.replace(waker.clone());
+        drop(replaced);
+    }
+
     /// Polls the first task that is ready; returns false if there is none.
-    pub(crate) fn run_next(&self) -> bool {
+    pub fn run_next(&self) -> bool {
         let Some(task) = lock(&self.ready).tasks.pop_front() else { return false };
         task.poll();
         true
     }
 
     /// Returns whether a task is ready.
-    pub(crate) fn has_ready(&self) -> bool {
+    pub fn has_ready(&self) -> bool {
         !lock(&self.ready).tasks.is_empty()
     }
 
@@ -114,6 +123,12 @@ impl Wake for ManualTask {
             self.drop_future();
         } else {
             ready.tasks.push_back(self);
+            let waker = ready.waker.clone();
+            // Released first: wakers are code of the runtime.
+            drop(ready);
+            if let Some(waker) = waker {
+                waker.wake();
+            }
         }
     }
 }

@@ -32,7 +32,7 @@ use mcp_proto::IncomingId;
 use crate::box_future::BoxFuture;
 use crate::exec::clock::Clock;
 use crate::exec::pace::{Pace, QUICK_MAX};
-use crate::exec::sole_driver::SoleDriver;
+use crate::exec::sole_driver::{ONE_THREAD, SoleDriver};
 use crate::exec::thread_pool::ThreadPool;
 use crate::trace::Trace;
 
@@ -68,6 +68,11 @@ pub trait Spawn: Send + Sync + 'static {
         false
     }
 
+    /// Returns whether one thread runs everything, also handlers that are functions. Default: false.
+    fn is_single_threaded(&self) -> bool {
+        false
+    }
+
     /// Runs `job` on the current thread, within the runtime's context.
     ///
     /// The job can thus spawn tasks even though the thread does not belong to the runtime.
@@ -100,7 +105,8 @@ pub struct Workers {
     /// The connection serves a single request, as HTTP without sessions has it. All such requests
     /// share a lane for each handler: with lanes of their own, many would count as many clients.
     is_single: bool,
-    /// The program drives the connection by hand: handlers are tasks of the runtime.
+    /// Handlers are tasks of the runtime: it has one thread, or the program drives the connection by
+    /// hand.
     is_manual: bool,
     runtime: Arc<dyn Spawn>,
     inline: Arc<Mutex<InlineQueue>>,
@@ -132,12 +138,18 @@ impl Workers {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
         let connection = CONNECTIONS.fetch_add(1, Ordering::Relaxed);
         let inline = Arc::default();
-        Self { threads, connection, is_single: false, is_manual: false, runtime, inline }
+        let is_manual = runtime.is_single_threaded();
+        Self { threads, connection, is_single: false, is_manual, runtime, inline }
     }
 
     /// Declares whether the program drives the connection by hand.
     pub(crate) fn manual(self, is_manual: bool) -> Self {
-        Self { is_manual, ..self }
+        Self { is_manual: self.is_manual || is_manual, ..self }
+    }
+
+    /// Returns whether handlers are tasks of the runtime, rather than jobs of the pool.
+    pub(crate) const fn runs_tasks(&self) -> bool {
+        ONE_THREAD || self.is_manual
     }
 
     /// Declares that the connection serves a single request.
@@ -206,7 +218,7 @@ impl Workers {
         pace: &Arc<Pace>,
         check: impl FnOnce() + Send + 'static,
     ) {
-        if self.is_manual {
+        if self.runs_tasks() {
             let job = move |run: &Stopwatch<'_>| {
                 check();
                 Ran { took: run.elapsed(), has_run: true, rest: None }
@@ -224,7 +236,7 @@ impl Workers {
 
     fn run_task(&self, incoming: IncomingId, pace: &Arc<Pace>, work: Work) {
         let task = Task { incoming, pace: Arc::clone(pace), work };
-        if self.is_manual {
+        if self.runs_tasks() {
             return self.run_manually(task);
         }
         let mut inline = self.lock();
@@ -249,7 +261,7 @@ impl Workers {
             return self.run_future(incoming, pace, run, |()| {});
         }
         let mut inline = self.lock();
-        if inline.is_open && !self.is_manual {
+        if inline.is_open && !self.runs_tasks() {
             let work = Work::Future(Box::pin(future));
             inline.tasks.push_back(Task { incoming, pace: Arc::clone(pace), work });
         } else {
@@ -300,7 +312,7 @@ impl Workers {
             let index = tasks.iter().position(|task| task.incoming == incoming);
             index.and_then(|index| tasks.remove(index))
         };
-        if removed.is_none() {
+        if removed.is_none() && !self.runs_tasks() {
             self.threads.cancel(&self.key(incoming, Stage::Check));
             self.threads.cancel(&self.key(incoming, Stage::Handler));
         }
@@ -317,6 +329,9 @@ impl Workers {
     /// Hands the rest to other threads after a task that was not quick, after [`TURN_MAX`], and
     /// when the driver was replaced.
     pub(crate) fn help(&self, clock: &Clock, trace: &Trace, mut driver: Driver<'_>) {
+        if self.runs_tasks() {
+            return;
+        }
         let mut start = None;
         loop {
             let mut inline = self.lock();

@@ -7,7 +7,7 @@ pub mod pollable;
 mod serving;
 pub(crate) mod spawn;
 mod stderr;
-#[cfg(not(unix))]
+#[cfg(windows)]
 pub mod threads;
 
 pub use child_server::DriveChild;

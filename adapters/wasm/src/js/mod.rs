@@ -1,18 +1,11 @@
-//! JavaScript hosts, with the feature `js`: Workers, browsers, node and others.
+//! Streamable HTTP on JavaScript hosts, such as Workers, browsers and node. (feature `http`)
 //!
-//! Only available on `wasm32-unknown-unknown`. [`JsPlatform`] has the clock, timers, tasks and
-//! entropy of the host, [`connect_http`] connects a client through `fetch`, and [`respond`] serves
-//! a `Request` of a Worker.
+//! Only available on `wasm32-unknown-unknown`. [`respond`] serves a `Request` of a Worker. Clients
+//! of this target send their requests with the function `fetch` of the host.
 
-#[cfg(feature = "client")]
 mod fetch;
-mod platform;
 mod stream;
-#[cfg(feature = "server")]
 mod worker;
 
-#[cfg(feature = "client")]
-pub use fetch::{JsRemote, connect_http};
-pub use platform::JsPlatform;
-#[cfg(feature = "server")]
+pub(crate) use fetch::Fetch;
 pub use worker::respond;
