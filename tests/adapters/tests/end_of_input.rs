@@ -1,5 +1,5 @@
 //! What a server process still does after the end of its input, on each runtime: it answers what is
-//! in flight, waits for a slow reader, and ends at once on a signal.
+//! in flight, waits for a slow reader, and ends immediately on a signal.
 
 #![cfg(unix)]
 #![allow(

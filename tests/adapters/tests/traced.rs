@@ -79,7 +79,7 @@ async fn loudly<R: Runtime>() {
 
 const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
-/// Requests in spans of their own, with the trace context of the client.
+/// Requests in their own spans, with the trace context of the client.
 async fn spanned<R: Runtime>() {
     let server = server()
         .layer(Tracing::new())

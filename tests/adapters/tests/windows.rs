@@ -35,7 +35,7 @@ mcp_adapter_tests::rows!(
 /// How soon processes must have ended.
 const SOON: Duration = Duration::from_secs(2);
 
-/// The flag that gives a process a console of its own, so that events reach no other test.
+/// The flag that gives a process its own console, so that events reach no other test.
 const CREATE_NEW_CONSOLE: u32 = 0x10;
 
 fn server<R: Runtime>() -> Command {
@@ -111,7 +111,7 @@ async fn ctrl_c_ends_a_server_cleanly<R: Runtime>() {
     hand.request(2, "ping", &json!({}));
     assert_eq!(hand.hear_with_id()["id"], 2, "{}", R::NAME);
     send_interrupt(server.id());
-    // Its stdin stays open meanwhile.
+    // Its stdin stays open until then.
     assert_eq!(server.wait().code(), Some(0), "{}", R::NAME);
     let mut said = String::new();
     hand.reader.read_to_string(&mut said).unwrap();

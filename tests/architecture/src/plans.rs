@@ -83,7 +83,7 @@ const ADAPTER_FLOORS: &[Floor] = &[
     Floor { rooms: &["api"], closed: &[] },
 ];
 
-/// The rooms whose files have an order of their own, lowest first.
+/// The rooms whose files have their own order, lowest first.
 pub const ORDERS: &[Order] = &[
     Order {
         room: "mcp-proto/src/connection/",

@@ -1,4 +1,4 @@
-//! A handler fails with an error of its own.
+//! A handler fails with its own error.
 use mcp_tokio::Server;
 
 fn now() -> Result<&'static str, std::io::Error> {

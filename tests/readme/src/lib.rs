@@ -1,4 +1,4 @@
-//! Compiles every Rust snippet of README.md, each in a module of its own.
+//! Compiles every Rust snippet of README.md, each in its own module.
 
 #[cfg(test)]
 mod extract;

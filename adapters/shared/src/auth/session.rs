@@ -24,7 +24,7 @@ impl Remote {
     /// the client has obtained an access token, for which a user may have to log in. The request is
     /// then sent again. A call waits for at most
     /// [`Limits::human_timeout`](mcp_proto::Limits::human_timeout) and can be cancelled; connecting
-    /// waits without a limit of its own. If there is no token in the end, the call fails with
+    /// waits without its own limit. If there is no token in the end, the call fails with
     /// [`CallError::Unauthorized`](mcp_proto::CallError::Unauthorized), which contains the reason.
     ///
     /// Tokens are sent to this server only. Like [`authorization`](Self::authorization), this

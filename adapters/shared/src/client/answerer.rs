@@ -17,7 +17,7 @@ use crate::client::request_handler::{Answer, RequestHandler};
 /// It takes the request, the [`ClientCx`], both or neither, and returns `A`, or
 /// `Result<A, ErrorObject>` to refuse the request. The roots of a client may also be a `Vec<Root>`.
 ///
-/// A synchronous function runs on a thread of its own and may block. A future runs on the adapter's
+/// A synchronous function runs on its own thread and may block. A future runs on the adapter's
 /// runtime, and is dropped when the request is cancelled or the connection ends.
 ///
 /// The last parameter of this trait, `M`, tells the forms apart, and is always inferred.

@@ -15,7 +15,7 @@ use crate::error::Error;
 /// Handlers of the questions that a server asks because of this call. They precede those of the
 /// [`Client`](crate::Client).
 ///
-/// The client must have declared the capability: with a handler of its own, or with
+/// The client must have declared the capability: with its own handler, or with
 /// [`Client::configure`](crate::Client::configure). Legacy servers over byte streams do not say
 /// which call asks: their question belongs to the only open call that could have asked. If several
 /// are open and one of them has handlers, the question goes to the handler of the client, or is

@@ -136,7 +136,7 @@ impl ClientState {
     }
 
     /// Directs the progress of the task that a call may create to a mailbox.
-    // PRG-11: the progress may follow the response at once.
+    // PRG-11: the progress may follow the response immediately.
     pub(crate) fn insert_task_call(&mut self, call: CallId, mailbox: &Arc<Mailbox>) {
         self.task_calls.insert(call, Arc::clone(mailbox));
     }

@@ -48,7 +48,7 @@ use crate::recorder::Recorder;
 /// Setting a handler declares the corresponding capability.
 ///
 /// Cheap to clone. Clones share their handlers and threads. Each clone can be configured further
-/// and connect to a server of its own:
+/// and connect to its own server:
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;

@@ -29,7 +29,7 @@ pub(crate) enum RequestHandler {
 /// The handlers of a client or of a call, by their keys.
 pub(crate) type Handlers = Arc<HashMap<&'static str, RequestHandler>>;
 
-// SEC-08: each elicitation mode has a handler and a capability of its own.
+// SEC-08: each elicitation mode has its own handler and capability.
 /// The keys of the elicitation handlers, one for each mode. Other handlers are keyed by method.
 pub(crate) const FORM: &str = "elicitation/create";
 pub(crate) const URL: &str = "elicitation/create url";

@@ -13,7 +13,7 @@ use crate::exec::workers::{Spawn, THREADS_MAX};
 
 /// The threads for the callbacks of all connections of one server or client.
 ///
-/// Handlers have threads of their own: callbacks also run while handlers occupy all of theirs.
+/// Handlers have their own threads: callbacks also run while handlers occupy all of theirs.
 #[derive(Clone, Debug)]
 pub(crate) struct CallbackThreads(Arc<ThreadPool<usize, u64>>);
 

@@ -87,8 +87,8 @@ impl Spawn for ManualTasks {
 }
 
 impl ManualTask {
-    /// Polls the future. Methods that would wait for the peer fail meanwhile, because the thread of
-    /// the program's loop is the only one that drives the connection.
+    /// Polls the future. Methods that would wait for the peer fail during the poll, because the
+    /// thread of the program's loop is the only one that drives the connection.
     fn poll(self: Arc<Self>) {
         let future = {
             let mut state = lock(&self.future);

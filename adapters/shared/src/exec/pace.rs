@@ -94,8 +94,8 @@ impl Pace {
         true
     }
 
-    /// Records that a run on the driver's thread goes on for too long: the next ones must not begin
-    /// there. Its end is still to be recorded.
+    /// Records that a run on the driver's thread continues for too long: the next ones must not
+    /// begin there. Its end is still to be recorded.
     pub(crate) fn record_stuck(&self) {
         self.score.store(0, Relaxed);
     }

@@ -68,7 +68,8 @@ pub trait Spawn: Send + Sync + 'static {
         false
     }
 
-    /// Returns whether one thread runs everything, also handlers that are functions. Default: false.
+    /// Returns whether one thread runs everything, also handlers that are functions. Default:
+    /// false.
     fn is_single_threaded(&self) -> bool {
         false
     }
@@ -93,7 +94,7 @@ pub(crate) fn handler_threads(threads_max: usize) -> HandlerThreads {
 pub(crate) const THREADS_MAX: usize = 512;
 
 /// How long the driver runs handlers before it hands the rest of those just read to the pool, so
-/// that a connection which sends many at once delays others only this much.
+/// that a connection which sends many together delays others only this much.
 const TURN_MAX: Duration = Duration::from_millis(1);
 
 /// The workers that run the handlers of one connection.
@@ -103,10 +104,10 @@ pub struct Workers {
     /// Distinguishes this connection from others that share the thread pool.
     connection: u64,
     /// The connection serves a single request, as HTTP without sessions has it. All such requests
-    /// share a lane for each handler: with lanes of their own, many would count as many clients.
+    /// share a lane for each handler: with their own lanes, many would count as many clients.
     is_single: bool,
-    /// Handlers are tasks of the runtime: it has one thread, or the program drives the connection by
-    /// hand.
+    /// Handlers are tasks of the runtime: it has one thread, or the program drives the connection
+    /// by hand.
     is_manual: bool,
     runtime: Arc<dyn Spawn>,
     inline: Arc<Mutex<InlineQueue>>,
@@ -161,7 +162,7 @@ impl Workers {
     /// proved quick, otherwise on the pool.
     ///
     /// Only the function counts for its pace: `send` can wake another thread, which may take the
-    /// processor of this one at once.
+    /// processor of this one immediately.
     pub(crate) fn run<T>(
         &self,
         incoming: IncomingId,
@@ -211,7 +212,7 @@ impl Workers {
 
     /// Runs a long check of a request, which comes before its handler, on the pool.
     ///
-    /// With one thread, it runs at once: functions begin in the order of their requests.
+    /// With one thread, it runs immediately: functions begin in the order of their requests.
     pub(crate) fn check(
         &self,
         incoming: IncomingId,
@@ -414,7 +415,7 @@ impl Workers {
         let mut inline = self.lock();
         inline.is_open = false;
         let mut futures = Vec::new();
-        // Queued under the lock: tasks that arrive meanwhile keep their place behind these.
+        // Queued under the lock: tasks that arrive later keep their place behind these.
         for task in first.into_iter().chain(inline.tasks.drain(..)) {
             match task.work {
                 Work::Function(_) | Work::FirstPoll(_) => self.queue(task),

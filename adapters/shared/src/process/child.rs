@@ -43,7 +43,7 @@ struct ChildState {
 }
 
 impl Child {
-    /// Starts `command` in a process group or job of its own, with piped standard streams. The
+    /// Starts `command` in its own process group or job, with piped standard streams. The
     /// caller must then call [`watch`](Self::watch).
     ///
     /// If the program cannot be started, the error names it.
@@ -94,7 +94,7 @@ impl Child {
         }
     }
 
-    /// Reaps the child once it exits, on a thread of its own, so that no zombie stays even if the
+    /// Reaps the child once it exits, on its own thread, so that no zombie stays even if the
     /// runtime shuts down. Kills the child if the thread cannot be started.
     pub(crate) fn watch(self: &Arc<Self>) -> io::Result<()> {
         let watched = Arc::clone(self);

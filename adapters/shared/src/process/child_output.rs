@@ -64,7 +64,7 @@ impl Read for ChildOutput {
     }
 }
 
-/// Returns whether a read would return at once.
+/// Returns whether a read would return immediately.
 fn has_input(pipe: &File) -> io::Result<bool> {
     let mut pipes = [PollFd::new(pipe.as_fd(), PollFlags::POLLIN)];
     Ok(poll(&mut pipes, PollTimeout::ZERO)? > 0)

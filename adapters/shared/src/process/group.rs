@@ -19,7 +19,7 @@ mod unix {
     use nix::sys::signal::{Signal, killpg};
     use nix::unistd::Pid;
 
-    /// Puts the child into a process group of its own, so that a signal to this process's group
+    /// Puts the child into its own process group, so that a signal to this process's group
     /// does not end the child before its connection is closed.
     pub(crate) fn detach(command: &mut Command) {
         command.process_group(0);
@@ -141,7 +141,7 @@ mod windows {
         /// Puts a child that has just been started into a job.
         ///
         /// What the child starts before this call stays outside. The child is not started suspended
-        /// to prevent this: if this process were killed meanwhile, the child would stay for ever.
+        /// to prevent this: if this process were killed in between, the child would stay for ever.
         ///
         /// Without a job, as for a child that has exited, the group consists of the child only.
         pub(crate) fn of(child: &Child) -> Self {
@@ -168,7 +168,7 @@ mod windows {
     }
 }
 
-/// Systems without process groups: only the child itself is ended, and it is killed at once.
+/// Systems without process groups: only the child itself is ended, and it is killed immediately.
 #[cfg(not(unix))]
 mod other {
     #[cfg(not(windows))]

@@ -63,7 +63,7 @@ impl StdioSettings {
     /// libraries and child processes that inherit stdin read from the null device and find the end
     /// of their input, so that they take no requests away: descriptor 0, or the standard handle of
     /// Windows, refers to the null device. Stdin is restored when serving ends. A child that was
-    /// started before shares the real stdin: start it with a stdin of its own, such as
+    /// started before shares the real stdin: start it with its own stdin, such as
     /// [`Stdio::null`](std::process::Stdio::null).
     ///
     /// On Windows, a console is not redirected.

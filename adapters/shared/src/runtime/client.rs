@@ -27,8 +27,8 @@ impl<R: Runtime> Client<R> {
     ///
     /// Processes that the server has started are killed once it has exited, unless they have left
     /// its process group, for example with `setsid`. On Windows, a job object ends the server and
-    /// all of them, also when this process is killed. As Windows has no SIGTERM, a server that
-    /// does not exit there after its stdin was closed is killed at once. If this process is killed
+    /// all of them, also when this process is killed. As Windows has no SIGTERM, a server that does
+    /// not exit there after its stdin was closed is killed immediately. If this process is killed
     /// on Unix, a server that ignores the end of its stdin stays: it notices only that its pipes
     /// have no other end.
     ///

@@ -34,9 +34,10 @@ impl<R: Runtime> Server<R> {
     /// the server. Of several handlers of such an event, Windows calls the latest one first, and
     /// this one ends the event.
     ///
-    /// The server owns both streams. What handlers print to stdout meanwhile goes to stderr, and
-    /// child processes inherit an empty stdin. On Unix, the server closes when its parent exits. On
-    /// Windows, only the end of stdin reports the parent's exit. [`Server::stdio`] changes this.
+    /// The server owns both streams. What handlers print to stdout during that time goes to stderr,
+    /// and child processes inherit an empty stdin. On Unix, the server closes when its parent
+    /// exits. On Windows, only the end of stdin reports the parent's exit. [`Server::stdio`]
+    /// changes this.
     ///
     /// On an async runtime, dropping the operation ends the connection immediately, and no thread
     /// of the runtime blocks on stdin. Input that arrives after the end is left to the next reader
@@ -86,7 +87,7 @@ impl<R: Runtime> Server<R> {
     /// The listener is one of TCP or, on Unix, of a Unix socket. After the call of `stop`, the
     /// server accepts no more connections, ends its sessions, and waits at most
     /// [`drain_timeout`](crate::http::HttpLimits::drain_timeout) (2 s) for requests in progress.
-    /// Dropping the operation closes all connections and ends the sessions at once.
+    /// Dropping the operation closes all connections and ends the sessions immediately.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access. [`Http`] configures the
     /// limits and the accepted hosts and origins. For a listener that other machines can reach, it

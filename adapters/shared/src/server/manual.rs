@@ -1,4 +1,4 @@
-//! Servers inside a program with a loop of its own, such as a game or an editor.
+//! Servers inside a program with its own loop, such as a game or an editor.
 
 use std::io;
 use std::sync::Arc;
@@ -21,9 +21,10 @@ use crate::transport::manual_driver::ManualDriver;
 ///
 /// Handlers run inside [`run_handler`](Self::run_handler), on the thread of the loop. The methods
 /// of [`Cx`](crate::Cx) work as elsewhere, with two exceptions: [`Cx::sleep`](crate::Cx::sleep)
-/// returns at once, and [`Cx::log`](crate::Cx::log) fails at once if the output queue is full. In
-/// handlers and callbacks, waiting for [`ClientHandle::request`](crate::ClientHandle::request)
-/// fails at once: await it in an asynchronous handler instead.
+/// returns immediately, and [`Cx::log`](crate::Cx::log) fails immediately if the output queue is
+/// full. In handlers and callbacks, waiting for
+/// [`ClientHandle::request`](crate::ClientHandle::request) fails immediately: await it in an
+/// asynchronous handler instead.
 ///
 /// Asynchronous handlers run as well: each call of `run_handler` polls one that is ready, and
 /// [`Cx::sleep`](crate::Cx::sleep) ends by the time of the loop. A future that uses a
@@ -100,8 +101,9 @@ impl<R> Server<R> {
 impl ManualServer {
     /// Handles received bytes, which may be split at any position.
     ///
-    /// Requests that the server answers by itself, such as lists, are answered at once. The others
-    /// wait for [`run_handler`](Self::run_handler). Takes time linear in the length of the input.
+    /// Requests that the server answers by itself, such as lists, are answered immediately. The
+    /// others wait for [`run_handler`](Self::run_handler). Takes time linear in the length of the
+    /// input.
     pub fn handle_input(&mut self, now: Instant, input: &[u8]) {
         self.driver.handle_input(now, input);
     }

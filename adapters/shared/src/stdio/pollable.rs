@@ -182,7 +182,8 @@ fn own_description(_: &File, _: Direction) -> Option<File> {
 
 /// Copies bytes until the input ends.
 ///
-/// `io::copy` is not used: it lets the kernel copy, and panics if a terminal closes meanwhile.
+/// `io::copy` is not used: it lets the kernel copy, and panics if a terminal closes during the
+/// copy.
 fn copy(from: &mut impl Read, to: &mut impl Write) -> Result<(), CopyError> {
     let mut buffer = vec![0; COPY_BYTES_MAX];
     loop {

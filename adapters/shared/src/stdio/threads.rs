@@ -101,7 +101,7 @@ impl Read for BlockingStdin {
     }
 }
 
-/// Reads, but takes nothing if the reader was stopped meanwhile.
+/// Reads, but takes nothing if the reader has been stopped.
 fn read_unless_stopped(
     mut stdin: impl BufRead,
     buffer: &mut [u8],

@@ -21,7 +21,7 @@ const TASKS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("tasks");
 /// A [`TaskStore`] in one file, which one process at a time can open (feature `task-store`).
 ///
 /// [`save`](TaskStore::save) and [`remove`](TaskStore::remove) return when the change is flushed to
-/// the disk, each in a transaction of its own. A crash leaves every record in its old or in its new
+/// the disk, each in its own transaction. A crash leaves every record in its old or in its new
 /// form. One change costs about one flush of the disk: some hundred microseconds on a solid-state
 /// disk, some ten milliseconds on a rotating one. Changes are made one at a time. After an error,
 /// such as a full disk, the next change opens the file again.

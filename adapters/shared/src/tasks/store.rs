@@ -18,7 +18,7 @@ use mcp_proto::tasks::{TaskId, TaskRecord};
 ///   and before it was saved. A handler that starts again then asks again, with a new key.
 /// - Status messages since the last save are lost.
 ///
-/// The methods may block: the server calls them on a thread of its own, one after the other. A
+/// The methods may block: the server calls them on its own thread, one after the other. A
 /// record contains the id, the owner and the result of its task: protect the store as you protect
 /// these.
 ///

@@ -68,12 +68,12 @@ impl Trace {
         );
     }
 
-    /// Runs a blocking handler in a span of its own.
+    /// Runs a blocking handler in its own span.
     pub(crate) fn run_handler<T>(&self, method: &str, run: impl FnOnce() -> T) -> T {
         debug_span!(target: TARGET, parent: &self.span, "handler", method).in_scope(run)
     }
 
-    /// Runs a handler that is a future in a span of its own.
+    /// Runs a handler that is a future in its own span.
     pub(crate) fn instrument_handler<F: Future>(
         &self,
         method: &str,

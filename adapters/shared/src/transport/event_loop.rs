@@ -161,8 +161,8 @@ impl<W: AsyncWrite + Unpin> SharedOutput<W> {
     }
 }
 
-/// The number of chunks that the reading side writes at once. One chunk holds all output, unless
-/// other threads add more meanwhile.
+/// The number of chunks that the reading side writes in one go. One chunk holds all output, unless
+/// other threads add more during the write.
 const CHUNKS_MAX: usize = 2;
 
 impl<W: AsyncWrite + Unpin> Output<W> {

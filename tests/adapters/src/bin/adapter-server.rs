@@ -70,7 +70,7 @@ fn serve<R: Runtime>() -> io::Result<()> {
 }
 
 #[cfg(unix)]
-/// Handles SIGINT, as a program does that uses it for something of its own. Such a program keeps
+/// Handles SIGINT, as a program does that uses it for its own purposes. Such a program keeps
 /// the default action of SIGTERM on runtimes that do not receive signals.
 fn handle_interrupt() -> io::Result<(tokio::runtime::Runtime, tokio::signal::unix::Signal)> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -135,7 +135,7 @@ fn read_in_child(cx: &Cx) -> Result<String, HandlerError> {
 }
 
 /// Prints the name of stdin, where the system has one, and then what arrives there for some time,
-/// which is longer than a client needs to send requests meanwhile.
+/// which is longer than a client needs to send requests.
 fn read() -> io::Result<()> {
     let name = std::fs::read_link("/proc/self/fd/0").unwrap_or_default();
     println!("{}", name.display());

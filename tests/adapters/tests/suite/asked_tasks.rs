@@ -107,7 +107,7 @@ async fn a_client_runs_requests_as_tasks<R: Runtime>() {
         assert_eq!(task.result().await.unwrap().action, ElicitAction::Decline);
     }
     task.cancel().await.unwrap();
-    // The blocking methods, on a thread of its own.
+    // The blocking methods, on a separate thread.
     let sampled = unblock(move || {
         let mut task = handle.request_task(sample(), None).wait().unwrap();
         let sampled = task.result().wait().unwrap();
@@ -284,7 +284,7 @@ async fn results_of_clients_wait_and_carry_their_task<R: Runtime>() {
         hand.request(6, "tasks/result", &ids[0]);
         hand.request(7, "tasks/get", &ids[0]);
         assert_eq!(hears_response(hand, 7)["result"]["status"], "working");
-        // The handlers wait in an order of their own.
+        // The handlers wait in their own order.
         open.send_blocking(()).unwrap();
         open.send_blocking(()).unwrap();
         let mut completed = 0;

@@ -30,7 +30,7 @@ fn large(filling: &str) -> String {
     filling.repeat(300_000)
 }
 
-/// Returns limits that are reached at once.
+/// Returns limits that are reached immediately.
 fn narrow() -> Limits {
     Limits {
         outbox_bytes_max: 10_000,
@@ -121,7 +121,7 @@ async fn logs_wait_for_room_and_all_arrive<R: Runtime>() {
         hand.hear_notification("notifications/message");
     })
     .await;
-    // Meanwhile, the runtime runs other tasks.
+    // During the wait, the runtime runs other tasks.
     let (connection, _serving) = pair::<R>(client(), server).await;
     for _ in 0..5 {
         success(connection.call_tool("echo", &json!({"text": "meanwhile"})).await);

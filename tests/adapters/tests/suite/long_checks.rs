@@ -19,7 +19,7 @@ rows! {
     long_arguments_are_checked_in_order_with_one_thread,
 }
 
-/// Longer than what is checked at once.
+/// Longer than what is checked in one go.
 const LONG: usize = 64 * 1024;
 
 fn long() -> Value {
@@ -30,7 +30,7 @@ fn short() -> Value {
     json!({"text": "x"})
 }
 
-/// The check of long arguments says that it has begun, and waits until the test lets it go on.
+/// The check of long arguments says that it has begun, and waits until the test lets it continue.
 struct Gate {
     begun: Receiver<()>,
     open: mpsc::Sender<Result<(), String>>,

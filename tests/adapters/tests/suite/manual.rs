@@ -86,7 +86,7 @@ fn handlers_run_one_by_one_on_the_thread_of_the_loop() {
     let server = server().add(Tool::define(tool("where"), move |cx: Cx| {
         assert_eq!(thread::current().id(), here);
         cx.progress(Progress::new(1.0))?;
-        // Returns at once: the loop must go on.
+        // Returns immediately: the loop must continue.
         let began = std::time::Instant::now();
         assert!(!cx.sleep(Duration::from_secs(20)).wait());
         assert!(began.elapsed() < Duration::from_secs(10));

@@ -166,7 +166,7 @@ async fn progress_and_errors_pass_through<R: Runtime>() {
         let call = chain.host.call_tool("steps", &json!({}));
         let call = call.progress(|progress| seen.lock().unwrap().push(progress.progress));
         assert_eq!(success(call.await), "done");
-        // Between modern peers, each round has a progress of its own.
+        // Between modern peers, each round has its own progress.
         seen.lock().unwrap().dedup();
         assert_eq!(*seen.lock().unwrap(), [1.0, 2.0], "{eras:?}");
         assert_eq!(failure(chain.host.call_tool("fail", &json!({})).await), "it failed");

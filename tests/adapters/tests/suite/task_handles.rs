@@ -324,7 +324,7 @@ async fn progress_of_a_task_reaches_its_handle<R: Runtime>() {
         let token = call["params"]["_meta"]["progressToken"].clone();
         assert!(token.is_number(), "{call}");
         creates(hand, Era::Legacy, &call);
-        // At once after the response, before anything polls the task.
+        // Immediately after the response, before anything polls the task.
         progress(hand, &token, 1);
         is_shown.recv_blocking().unwrap();
         let get = hears(hand, "tasks/get");

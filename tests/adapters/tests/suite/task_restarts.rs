@@ -119,13 +119,13 @@ async fn a_handler_starts_again_with_what_it_has_kept<R: Runtime>() {
     })
     .await;
     // Its state is saved.
-    eventually("the state is saved", || store.contains(r#",1,[[\"pay\",7]]]"#)).await;
+    eventually("the state is saved", || store.contains(r#",1,[[\"pay\",7]]"#)).await;
 
     let second = store.after_kill();
     let (server, begun, _open) = steps(&second, &payments, policy().restarts_max(2));
     let (_connection, _serving) = pair::<R>(quick(), server).await;
     assert_eq!(begun.recv().await.unwrap(), (1, 1));
-    eventually("the state is saved again", || second.contains(r#",2,[[\"pay\",7]]]"#)).await;
+    eventually("the state is saved again", || second.contains(r#",2,[[\"pay\",7]]"#)).await;
 
     let third = second.after_kill();
     let (server, begun, open) = steps(&third, &payments, policy().restarts_max(2));

@@ -134,7 +134,7 @@ async fn tasks_outlive_the_connection_of_their_call<R: Runtime>() {
 
 async fn timeouts_of_tasks_outlive_connections_too<R: Runtime>() {
     for tool in ["function", "future"] {
-        // The connection ends long before the timeout, and the task goes on.
+        // The connection ends long before the timeout, and the task continues.
         let (server, open) = gated();
         let server = server.layer(Timeout::new(Duration::from_secs(600)));
         let (mut first, mut second) = (Hand::new::<R>(&server), Hand::new::<R>(&server));

@@ -61,7 +61,7 @@ pub(super) async fn a_cancelled_async_handler_is_dropped(world: World) -> Outcom
     let (connection, key) = (world.open().await?, world.key());
     waiting(&connection, &key).await?.cancel("enough");
     dropped(&connection, &key).await?;
-    // The connection goes on.
+    // The connection continues.
     let echo = call(&connection, "echo", r#"{"text":"still here"}"#).await;
     equal(success(echo)?, "still here".into())?;
     close(connection).await

@@ -20,7 +20,7 @@ impl Algorithm {
             "ES384" => Self::Es384,
             "RS256" => Self::Rs256,
             "PS256" => Self::Ps256,
-            // RFC 9864 gives EdDSA with this curve a name of its own.
+            // RFC 9864 gives EdDSA with this curve its own name.
             "EdDSA" | "Ed25519" => Self::EdDsa,
             _ => return None,
         })

@@ -35,8 +35,9 @@ const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
 /// the background after an hour, and when a token names an unknown key, but then never twice within
 /// a minute. After two hours, tokens wait for the fetch, so that keys that the issuer has withdrawn
 /// are not used. While fetching fails, keys are used for up to a day, and without keys it is tried
-/// again 5 s after the failure. A fetch may take 20 s, and goes on if the request that caused it is
-/// given up. At most 32 keys are kept. Failed fetches are reported to `tracing`, with that feature.
+/// again 5 s after the failure. A fetch may take 20 s, and continues if the request that caused it
+/// is given up. At most 32 keys are kept. Failed fetches are reported to `tracing`, with that
+/// feature.
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;
@@ -185,7 +186,7 @@ impl IssuerKeys {
         }
     }
 
-    /// Fetches the keys in a task of its own: a client that gives up its request must not be able
+    /// Fetches the keys in its own task: a client that gives up its request must not be able
     /// to keep others from having keys.
     fn start_fetch(self: &Arc<Self>, runtime: Option<&Arc<dyn Dial>>) {
         let fetching = Fetching { keys: Arc::clone(self), fetched: None };

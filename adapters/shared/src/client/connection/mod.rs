@@ -203,8 +203,8 @@ impl Connection {
     ///
     /// If no other connection shares its authorization and its token is being renewed, this waits
     /// up to 5 s until the new token is stored. A renewal that takes longer is finished and stored
-    /// in the background if the runtime goes on; otherwise, a refresh token that the authorization
-    /// server has replaced is lost, and the user logs in again.
+    /// in the background if the runtime keeps running; otherwise, a refresh token that the
+    /// authorization server has replaced is lost, and the user logs in again.
     ///
     /// # Errors
     /// Fails with [`Error::Closed`] if the connection ended because of a protocol fault.

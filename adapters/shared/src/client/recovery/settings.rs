@@ -12,7 +12,7 @@ impl<R> Client<R> {
     ///
     /// A connection that was opened by `spawn` or over HTTP is opened again if the server's process
     /// dies, closes its stdout or stops to respond, or if the server loses the session and cannot
-    /// open another one at once. The handles of the connection, and their clones, remain valid.
+    /// open another one immediately. The handles of the connection, and their clones, remain valid.
     /// [`on_connection_state`](Self::on_connection_state) reports what happens.
     ///
     /// A connection is not recovered if the application has closed it or has dropped the last

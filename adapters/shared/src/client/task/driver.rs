@@ -158,8 +158,8 @@ impl TaskDriver {
     /// Polls the task until there is something new. May be dropped and called again.
     ///
     /// # Errors
-    /// Fails if the connection has ended, or cannot send the requests of tasks. The task may go on
-    /// on another connection.
+    /// Fails if the connection has ended, or cannot send the requests of tasks. The task may
+    /// continue on another connection.
     pub(crate) async fn next(&mut self) -> Result<TaskStep, Error> {
         loop {
             self.take_news();
@@ -236,7 +236,7 @@ impl TaskDriver {
             match start(&self.link, &request) {
                 Ok(call) if kind == TaskPollRequestKind::Update => self.update = Some(call),
                 Ok(call) => {
-                    // A poll is answered at once: only a request for the result is withdrawn.
+                    // A poll is answered immediately: only a request for the result is withdrawn.
                     if let Some((TaskPollRequestKind::Get, poll)) =
                         self.request.replace((kind, call))
                     {

@@ -102,7 +102,7 @@ impl TaskHandle {
         self.id.as_deref()
     }
 
-    /// Returns whether the outcome is known, so that [`result`](Self::result) returns at once.
+    /// Returns whether the outcome is known, so that [`result`](Self::result) returns immediately.
     #[must_use]
     pub const fn is_over(&self) -> bool {
         matches!(self.state, HandleState::Over(_))
@@ -119,7 +119,7 @@ impl TaskHandle {
     ///   - [`CallError::InputRefused`] if a handler of this client failed, which cancels the task;
     ///   - [`CallError::Invalid`] if the task asked for more input than
     ///     [`ClientTasks::limits`](crate::ClientTasks::limits) allow, which cancels it;
-    ///   - [`CallError::Lost`] if the connection ended: the task goes on, see
+    ///   - [`CallError::Lost`] if the connection ended: the task continues, see
     ///     [`attach`](Self::attach);
     /// - [`Error::Misuse`] if the connection cannot send the requests of tasks;
     /// - [`Error::Decode`] if the result does not match the method.

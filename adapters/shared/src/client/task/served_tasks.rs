@@ -62,7 +62,7 @@ pub(crate) struct ServedRun {
     handler: IncomingId,
 }
 
-// TSK-21: each connection has a table of its own.
+// TSK-21: each connection has its own table.
 const SERVER: Requestor<'static> = Requestor { principal: None, protocol: TaskProtocol::Core };
 
 impl ServedTasks {
@@ -76,7 +76,7 @@ impl ServedTasks {
         }
     }
 
-    /// Forgets a request for a result that was cancelled. The task goes on.
+    /// Forgets a request for a result that was cancelled. The task continues.
     pub(crate) fn stop_waiting(&mut self, incoming: IncomingId) {
         let found = self.waiting.iter().find(|(_, waits)| **waits == incoming);
         if let Some(request) = found.map(|(request, _)| *request) {

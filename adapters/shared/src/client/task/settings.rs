@@ -85,7 +85,7 @@ impl ClientTasks {
     /// The response to such a request is the task, and its handler runs on; the server fetches the
     /// result later, also after minutes in which a person thinks. Handlers do not change: their
     /// [context](crate::ClientCx) reports the cancellation of the task and the end of its time. The
-    /// tasks end with the connection, and each connection has `limits` of its own.
+    /// tasks end with the connection, and each connection has its own `limits`.
     ///
     /// The client declares this for the requests that have handlers. It has no effect in other
     /// revisions. A server asks with [`ClientHandle::request_task`](crate::ClientHandle).

@@ -129,7 +129,8 @@ fn jobs_queued_when_the_pool_is_dropped_still_run() {
     assert_eq!(drain(&starts, 3), [0, 1, 2]);
 }
 
-/// Submits and cancels from several threads at once. Every job that is not cancelled runs once.
+/// Submits and cancels from several threads concurrently. Every job that is not cancelled runs
+/// once.
 #[test]
 fn no_job_is_lost_or_runs_twice() {
     for round in 0..50 {

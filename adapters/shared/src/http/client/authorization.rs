@@ -34,7 +34,7 @@ pub(super) fn sensitive(value: &str) -> Result<HeaderValue, &'static str> {
 /// The default of [`Remote::authorization_timeout`](super::remote::Remote::authorization_timeout).
 pub(super) const AUTHORIZATION_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Runs one fetch at a time; requests that arrive meanwhile share its outcome.
+/// Runs one fetch at a time; requests that arrive during the fetch share its outcome.
 #[derive(Default)]
 pub(super) struct SharedFetch(Watched<FetchState>);
 

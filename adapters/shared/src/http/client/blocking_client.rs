@@ -1,4 +1,4 @@
-//! [`BlockingClient`]: HTTP clients whose functions block, on threads of their own.
+//! [`BlockingClient`]: HTTP clients whose functions block, on their own threads.
 
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -29,7 +29,7 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// - **Redirects**: the adapter. The implementation must return responses with status 3xx and
 ///   follow none, because it could send credentials to other origins.
 /// - **Timeouts**: the adapter limits how long calls take, and the implementation how long it
-///   connects. Neither responses nor bodies may have a limit of their own: event streams last for
+///   connects. Neither responses nor bodies may have their own limit: event streams last for
 ///   hours.
 /// - **Proxies, TLS, addresses and pooling**: the implementation.
 /// - **Credentials**: the adapter, which adds them to each request for the origin of the URL. The

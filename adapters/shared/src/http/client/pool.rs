@@ -44,7 +44,7 @@ pub(super) struct Pool {
     member: Option<Arc<dyn Membership>>,
 }
 
-/// The number of connections kept for messages other than calls: as many as are sent at once.
+/// The number of connections kept for messages other than calls: as many as are sent concurrently.
 ///
 /// Otherwise, a server that sends many requests would make this client open a connection for almost
 /// every answer.
@@ -110,7 +110,8 @@ impl Pool {
         self.idle().pop().map(|(_, sender)| Leased::Http1(sender))
     }
 
-    /// Takes an idle connection that can send at once, if there is one. Closes those that cannot.
+    /// Takes an idle connection that can send immediately, if there is one. Closes those that
+    /// cannot.
     fn reserve_ready(&self) -> Option<Leased> {
         loop {
             let leased = self.reserve()?;
@@ -171,7 +172,7 @@ impl Pool {
             let connecting = self.http2.connecting(self.remote.pool.version, &mut patience).await;
             // Not before the waits above, which would keep the wake-up from another exchange.
             let freed = self.permits.freed();
-            // A connection that was opened or given back meanwhile.
+            // A connection that was opened or given back in between.
             if let Some(leased) = self.reserve_ready() {
                 return Ok(Borrowed::reused(leased));
             }

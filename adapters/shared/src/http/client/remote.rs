@@ -231,9 +231,9 @@ impl Remote {
     /// takes longer than [`authorization_timeout`](Self::authorization_timeout). The request then
     /// fails.
     ///
-    /// Each connection runs one future at a time. A request that is sent meanwhile waits for that
-    /// future and uses its result. Results are not cached beyond that: keep a token that is still
-    /// valid in the application.
+    /// Each connection runs one future at a time. A request that is sent during that time waits for
+    /// that future and uses its result. Results are not cached beyond that: keep a token that is
+    /// still valid in the application.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;

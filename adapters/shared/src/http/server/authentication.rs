@@ -109,7 +109,7 @@ impl HeadCall<'_> {
         outcome: impl Future<Output = Result<T, Refusal>>,
     ) -> Result<T, Refusal> {
         let late = async {
-            // Most outcomes are known at once and need no timer.
+            // Most outcomes are known immediately and need no timer.
             yield_now().await;
             self.runtime.sleep(self.timeout).await;
             Err(Refusal::new(503, LATE))

@@ -107,7 +107,7 @@ pub struct HttpLimits {
     ///
     /// A body counts from its arrival until the response is complete. If the client hangs up, the
     /// body counts for as long as the session keeps the request. A request that is cancelled stops
-    /// counting at once, even if its handler goes on. The headers count as in
+    /// counting immediately, even if its handler continues. The headers count as in
     /// [`requests_bytes_max`](Self::requests_bytes_max).
     ///
     /// Further requests from the address receive status 429. The limit applies only to requests

@@ -310,7 +310,7 @@ fn is_transient(error: &io::Error) -> bool {
 /// How long to wait after a transient error before accepting again.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How long a stopping server goes on sending responses after its requests have ended.
+/// How long a stopping server continues sending responses after its requests have ended.
 const LAST_WRITES: Duration = Duration::from_millis(250);
 
 /// How long a refused connection may take to send the head of its request, and for each part of

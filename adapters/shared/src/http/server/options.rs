@@ -188,7 +188,7 @@ impl Http {
     /// its principal, unless the server is [without a seal](crate::Server::seal).
     ///
     /// A request is authenticated once, when it arrives. Its response, which may be an event
-    /// stream, continues if the credentials expire or are revoked meanwhile.
+    /// stream, continues if the credentials expire or are revoked while it is open.
     ///
     /// Without this method, requests have the `Principal` that a layer of a router has inserted
     /// into their extensions, if any.

@@ -35,7 +35,7 @@ pub struct RequestHead(Arc<HeadParts>);
 struct HeadParts {
     /// The head with the texts in the read buffer of its connection; `None` once it was copied.
     read: Mutex<Option<Parts>>,
-    /// The head with copies of its texts. Most requests are answered at once and need none.
+    /// The head with copies of its texts. Most requests are answered immediately and need none.
     copied: OnceLock<Parts>,
     /// The address of the client, if it is known. Added to the extensions of the copied head.
     address: Option<PeerAddress>,

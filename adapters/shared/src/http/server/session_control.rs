@@ -53,7 +53,7 @@ impl SessionControl {
     /// are refused only once they have expired, or the verifier refuses them: `JwtVerifier` accepts
     /// a token until it expires, and `IntrospectionVerifier` a revoked one until its kept answer is
     /// older than `cache_life`. Call this method again after that time, to end the sessions that
-    /// were opened meanwhile.
+    /// were opened in between.
     ///
     /// Requests in progress may still be answered, those of a session within
     /// [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout). A client that uses an ended

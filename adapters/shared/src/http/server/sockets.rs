@@ -77,7 +77,7 @@ struct SocketState {
 pub(super) enum SocketEnd {
     /// Once its request in progress is answered.
     Graceful = 1,
-    /// At once.
+    /// Immediately.
     Abort = 2,
 }
 

@@ -319,7 +319,7 @@ pub(in crate::server) type Completions = Vec<(String, HandlerFn<Complete, Comple
 /// assert_eq!(error.to_string(), "the tool `today` cannot be removed: it does not exist");
 /// assert_eq!(error.reason(), Some(CatalogError::Unknown));
 ///
-/// // An edit can fail for a reason of its own.
+/// // An edit can fail for a reason that it names.
 /// let stopped = changes.edit(|_edit| Err::<(), _>(EditError::new("the license has expired")));
 /// assert_eq!(stopped.unwrap_err().reason(), None);
 /// ```
@@ -330,7 +330,7 @@ pub struct EditError {
 }
 
 impl EditError {
-    /// Creates an error with which an edit undoes its changes for a reason of its own.
+    /// Creates an error with which an edit undoes its changes for a reason that it names.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), reason: None }

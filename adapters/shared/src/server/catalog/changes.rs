@@ -194,7 +194,7 @@ impl Changes {
         outcome
     }
 
-    /// Changes tools, resources, resource templates and prompts, all at once.
+    /// Changes tools, resources, resource templates and prompts, all together.
     ///
     /// Each request sees the state before the edit or the state after it. Once the edit is
     /// complete, clients are notified, once for each kind of list that changed: clients of all
@@ -384,7 +384,7 @@ impl Changes {
     #[cfg(feature = "jsonschema")]
     pub(crate) fn enable_checks(&self) -> Arc<Schemas> {
         let (checks, schemas) = ToolChecks::enabled();
-        // Checks that were turned on before have schemas of their own, which are equal.
+        // Checks that were turned on before have their own schemas, which are equal.
         let _already_on = self.hub.checks.set(checks);
         schemas
     }

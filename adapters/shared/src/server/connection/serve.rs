@@ -159,7 +159,7 @@ fn serve_now(
     let cancelled = continued.or(cancelled);
     let ready = resolution.and_then(|resolution| Ok((resolution, rounds?)));
     if let (Some(tasks), Some(start)) = (link.shared.tasks(), task) {
-        // The call ends with the creation of the task, which has a cancellation of its own.
+        // The call ends with the creation of the task, which has its own cancellation.
         if cancelled.is_some() && link.lock().role.running.remove(&incoming).is_none() {
             return;
         }

@@ -74,7 +74,7 @@ impl Cx {
     /// the client has answered, the handler runs again from the start, and `ask` returns the
     /// answer. A handler must therefore have no side effects before its last `ask`.
     ///
-    /// `key` identifies the form. Each question of a run needs a key of its own, or the request
+    /// `key` identifies the form. Each question of a run needs its own key, or the request
     /// fails. This method works in handlers of tools, resources and prompts.
     ///
     /// If the handler ignores the error of a question without an answer and returns something else,

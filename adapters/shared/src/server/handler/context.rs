@@ -76,7 +76,7 @@ impl RequestState {
     }
 
     /// Waits until `at` on the clock of the connection, also if the connection ends and the request
-    /// is a task, which goes on.
+    /// is a task, which continues.
     pub(crate) async fn sleep_until(&self, at: Instant) {
         match self.task_timer() {
             Some(task) => task.sleep(self.link.clock.until(at)).await,

@@ -26,7 +26,8 @@ impl Cx {
     /// [without a seal](crate::Server::seal).
     ///
     /// In a task that may be started again after a restart of the server, the result is also saved
-    /// at once. `action` runs again only if the server is killed after `action` and before that.
+    /// immediately. `action` runs again only if the server is killed after `action` and before
+    /// that.
     ///
     /// This protects from runs of the handler, not from the client: `action` runs again if the
     /// client sends the whole request again, for example after a lost connection. In the modern

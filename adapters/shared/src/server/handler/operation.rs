@@ -23,9 +23,9 @@ impl Cx {
     /// Needs [`Server::logging`](crate::Server::logging): the messages of a server that does not
     /// declare it are dropped, with a warning of `tracing` (with that feature).
     ///
-    /// The message is queued at once if it fits into the output queue. Otherwise, the operation
+    /// The message is queued immediately if it fits into the output queue. Otherwise, the operation
     /// waits for room, for at most 10 s; on a driving thread (see [`Server`](crate::Server)) that
-    /// no other thread can replace, [`wait`](SendLog::wait) fails at once instead.
+    /// no other thread can replace, [`wait`](SendLog::wait) fails immediately instead.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;

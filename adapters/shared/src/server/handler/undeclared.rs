@@ -4,7 +4,7 @@ use mcp_proto::schema::InputRequest;
 use mcp_proto::{Capability, Peer, Raw};
 
 /// Returns what an input request needs, for an error message, if the client did not declare it.
-// SEC-08, CAP-06: each mode has a capability of its own.
+// SEC-08, CAP-06: each mode has its own capability.
 pub(crate) fn undeclared(request: &InputRequest, client: &Peer) -> Option<&'static str> {
     let member = |name| request.params.as_ref().and_then(|params| params.0.member(name));
     let is_url = member("mode").as_ref().and_then(Raw::to_text).as_deref() == Some("url");

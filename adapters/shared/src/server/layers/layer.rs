@@ -92,8 +92,8 @@ impl Next {
     /// Passes a request to the next layer, or to the handler, and returns its response.
     ///
     /// If the handler panics, the response is an internal error. [`Layer::call`] of the next layer
-    /// runs at once, a handler when the future is polled. Dropping the future ends the request's
-    /// inner layers and an asynchronous handler.
+    /// runs immediately, a handler when the future is polled. Dropping the future ends the
+    /// request's inner layers and an asynchronous handler.
     pub fn run(mut self, request: Incoming) -> impl Future<Output = Response> + Send + 'static {
         let state = Arc::clone(&request.cx().request);
         let index = self.0.index;

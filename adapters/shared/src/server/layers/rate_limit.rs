@@ -73,7 +73,7 @@ impl RateLimit {
         }
     }
 
-    /// Sets how many requests may arrive at once. Default: the number of requests passed to
+    /// Sets how many requests may arrive together. Default: the number of requests passed to
     /// [`new`](Self::new), minimum: 1.
     #[must_use]
     pub fn burst(mut self, burst: u32) -> Self {
@@ -81,7 +81,7 @@ impl RateLimit {
         self
     }
 
-    /// Sets how many principals have buckets of their own. Default: 10,000.
+    /// Sets how many principals have their own buckets. Default: 10,000.
     #[must_use]
     pub const fn principals_max(mut self, principals_max: usize) -> Self {
         self.principals_max = principals_max;
@@ -150,7 +150,7 @@ struct Buckets {
     by_principal: HashMap<Option<Principal>, Instant>,
     /// The bucket of principals for which there was no place.
     shared: Instant,
-    /// The latest time so far: each connection that is driven by hand has a time of its own.
+    /// The latest time so far: each connection that is driven by hand has its own time.
     latest: Instant,
     /// When full buckets are looked for again.
     next_sweep: Instant,
@@ -241,7 +241,7 @@ mod tests {
             accepted += usize::from(buckets.take(user(n).as_ref(), at(1), RATE).is_ok());
             assert!(buckets.by_principal.len() <= RATE.principals_max);
         }
-        // Two with buckets of their own, and the three tokens of the shared bucket.
+        // Two with their own buckets, and the three tokens of the shared bucket.
         assert_eq!(accepted, 2 + 3);
         assert!(buckets.take(user(0).as_ref(), at(1), RATE).is_ok());
         // The first two are full again and make room.
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn full_buckets_make_room_long_before_an_empty_one_is_full() {
-        // One token in an hour, and a hundred at once: 100 hours to fill a bucket.
+        // One token in an hour, and a hundred together: 100 hours to fill a bucket.
         let hour = SECOND * 3600;
         let limit = RateLimit::new(1, hour).burst(100).principals_max(50);
         let mut buckets = Buckets::default();

@@ -19,11 +19,11 @@ use crate::box_future::BoxFuture;
 /// requests fail with `-32603`.
 ///
 /// An asynchronous handler is dropped at its current `.await`. A function cannot be interrupted:
-/// its request is answered at once and its [`Cx`](crate::Cx) is cancelled, and its thread no longer
-/// counts towards [`Server::threads_max`](crate::Server::threads_max). Outer layers see the
+/// its request is answered immediately and its [`Cx`](crate::Cx) is cancelled, and its thread no
+/// longer counts towards [`Server::threads_max`](crate::Server::threads_max). Outer layers see the
 /// response once the function has returned. Register functions that are sometimes slow as blocking,
-/// for example with [`Tool::always_on_pool`](crate::Tool::always_on_pool): on tokio and
-/// smol, a function that runs on the thread that drives its connection delays the timeout.
+/// for example with [`Tool::always_on_pool`](crate::Tool::always_on_pool): on tokio and smol, a
+/// function that runs on the thread that drives its connection delays the timeout.
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;

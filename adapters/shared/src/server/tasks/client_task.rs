@@ -142,7 +142,8 @@ impl<R: Decode> ClientTask<R> {
         self.id.as_deref()
     }
 
-    /// Returns whether the outcome is known, so that [`result`](Self::result) returns it at once.
+    /// Returns whether the outcome is known, so that [`result`](Self::result) returns it
+    /// immediately.
     #[must_use]
     pub const fn is_over(&self) -> bool {
         matches!(self.state, ClientTaskState::Over(_))

@@ -53,7 +53,8 @@ impl RunningTask for TaskRun {
     fn keep(&self, rounds: Option<String>) {
         let Some(checkpoint) = &self.checkpoint else { return };
         // If it is too large, the earlier one remains. Under the lock of the table, so that the
-        // last one wins; that of the checkpoint is released first, since events may come at once.
+        // last one wins; that of the checkpoint is released first, since events may come
+        // immediately.
         let _too_large = self.tasks.with(|state, time| {
             let mut checkpoint = checkpoint.lock().unwrap_or_else(PoisonError::into_inner);
             checkpoint.rounds = rounds;
@@ -115,7 +116,7 @@ fn ask(run: &Arc<TaskRun>, questions: &[(String, NeededInput)], mut round: Quest
     let names = questions.iter().map(|(name, _)| name.clone());
     let asked = run.tasks.with(|state, time| {
         let keys = state.table.ask(time, run.task, requests.clone())?;
-        // Before the lock is released: an answer may come at once.
+        // Before the lock is released: an answer may come immediately.
         round.open = keys.iter().cloned().zip(names).collect();
         if TaskProtocol::of(revision) == Some(TaskProtocol::Core) {
             round.unsent = keys.into_iter().zip(requests).collect();

@@ -2,7 +2,7 @@
 //!
 //! Each waits until the client asks for the result of the task, and is sent on the stream of that
 //! request: the client then knows the task, and needs no other stream. A client that polls the task
-//! instead receives the requests without a stream of their own.
+//! instead receives the requests without their own stream.
 
 use std::mem::{replace, take};
 use std::sync::{Arc, PoisonError, Weak};

@@ -91,7 +91,7 @@ pub(super) struct Questions {
     pub(super) open: BTreeMap<Box<str>, String>,
     /// The requests, by their keys, that wait for a stream to the client (2025-11-25).
     pub(super) unsent: Vec<(Box<str>, InputRequest)>,
-    /// The client has polled the task meanwhile.
+    /// The client has polled the task since.
     pub(super) is_polled: bool,
     pub(super) answers: Vec<(String, Raw)>,
     /// The state of the earlier rounds.
@@ -311,7 +311,7 @@ impl ServerTasks {
         Some(self.this.upgrade()?)
     }
 
-    /// Saves a new task, then calls `then`: at once if there is no store.
+    /// Saves a new task, then calls `then`: immediately if there is no store.
     pub(super) fn save_new(
         &self,
         task: TaskId,

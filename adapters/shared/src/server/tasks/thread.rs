@@ -101,7 +101,7 @@ impl TaskThread {
         self.changed.notify_one();
     }
 
-    /// Calls `tell` after the steps so far: at once if there are none.
+    /// Calls `tell` after the steps so far: immediately if there are none.
     pub(super) fn tell(&self, tell: impl FnOnce() + Send + 'static) {
         let mut state = self.lock();
         if state.steps.is_empty() && !state.is_in_step {
@@ -138,7 +138,7 @@ impl TaskThread {
             state.is_late = false;
             let now = Instant::now();
             state.retry_saves(now);
-            // Before the next step: however slow the store is, time goes on.
+            // Before the next step: however slow the store is, time passes.
             let later = state.timers.split_off(&(now, u64::MAX));
             let due = std::mem::replace(&mut state.timers, later);
             drop(state);

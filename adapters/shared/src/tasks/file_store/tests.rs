@@ -231,7 +231,7 @@ fn what_was_saved_survives_a_killed_process() {
         let lines = BufReader::new(other.stdout.take().unwrap()).lines();
         let saves = lines.filter_map(|line| line.unwrap().strip_prefix("saved ")?.parse().ok());
         let mut saves = saves.inspect(|count: &usize| acknowledged = *count);
-        // The process is killed at once after a save, which mostly meets the next one.
+        // The process is killed immediately after a save, which mostly meets the next one.
         assert!(saves.nth(round % 7).is_some());
         assert_eq!(FileTaskStore::open(&scratch.0).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         other.kill().unwrap();

@@ -336,7 +336,7 @@ impl<R: LinkRole> Link<R> {
         }
     }
 
-    /// Ends the connection at once, because its driver is gone, and fires all timers.
+    /// Ends the connection immediately, because its driver is gone, and fires all timers.
     pub(crate) fn abandon(self: &Arc<Self>) {
         self.with(|state, now| {
             state.connection.close(now);
@@ -384,8 +384,8 @@ fn take_output(outbox: Option<&mut Outbox>, chunk: &mut Vec<u8>) {
     }
 }
 
-/// The most output taken at once. Beyond it, output is taken in parts, so that waiting commands see
-/// room return gradually.
+/// The most output taken in one go. Beyond it, output is taken in parts, so that waiting commands
+/// see room return gradually.
 const WHOLE_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// The maximum number of bytes in one blocking write.

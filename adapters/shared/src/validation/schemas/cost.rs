@@ -235,7 +235,7 @@ impl Walk<'_> {
     }
 }
 
-/// Refuses schemas embedded under names of their own, to which references could lead otherwise than
+/// Refuses schemas embedded under their own names, to which references could lead otherwise than
 /// estimated.
 fn refuse_embedded(schema: &Value) -> Result<(), String> {
     let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();

@@ -128,7 +128,7 @@ impl<K: Ord + Clone> Share<K> {
         let mut counts = self.counts.lock();
         if let Some(held) = counts.get_mut(owner) {
             *held -= self.count - max;
-            // Most owners return at once.
+            // Most owners return immediately.
             if *held == 0 && counts.len() > IDLE_OWNERS_MAX {
                 counts.remove(owner);
             }

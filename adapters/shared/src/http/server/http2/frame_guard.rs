@@ -31,10 +31,10 @@ pub(super) struct FrameGuard<I, F> {
     pause: Option<BoxFuture<'static, ()>>,
 }
 
-/// The control frames that may arrive at once.
+/// The control frames that may arrive together.
 const CONTROL_FRAMES: isize = 200;
 
-/// The most control frames that may arrive at once, on a connection with requests and responses.
+/// The most control frames that may arrive together, on a connection with requests and responses.
 const CONTROL_FRAMES_MAX: isize = 10_000;
 
 /// The control frames that a request allows, such as its cancellation.

@@ -13,7 +13,7 @@ use crate::http::dial::Dial;
 
 /// Starts a task for each stream of a connection.
 ///
-/// Each stream has a task of its own, so that a runtime with several threads handles the requests
+/// Each stream has its own task, so that a runtime with several threads handles the requests
 /// of a proxy, which come over few connections, on all of them.
 #[derive(Clone)]
 pub(super) struct StreamTasks(Arc<SharedTasks>);

@@ -136,7 +136,7 @@ impl ServiceShared {
     }
 
     // ID-10: the ids of one POST are independent of those of others.
-    /// Starts an exchange of the modern era, with a connection of its own.
+    /// Starts an exchange of the modern era, with its own connection.
     ///
     /// `listener_share` is the place of a subscription.
     fn open_modern(
@@ -179,7 +179,7 @@ impl ServiceShared {
         Ok(exchange)
     }
 
-    /// Starts an exchange of a legacy client without a session, with a connection of its own.
+    /// Starts an exchange of a legacy client without a session, with its own connection.
     fn open_sessionless(
         &self,
         caller: Arc<Caller>,
@@ -318,7 +318,7 @@ impl ServiceShared {
     }
 }
 
-/// Starts an exchange with a message on a connection of its own, and calls `finish` with the
+/// Starts an exchange with a message on its own connection, and calls `finish` with the
 /// connection before events are dispatched.
 fn exchange<T>(
     link: Arc<Link<Machine>>,
