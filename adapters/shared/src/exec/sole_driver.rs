@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 
-/// Whether the system has a single thread: nothing may block it, and functions run where they start.
+/// Whether the system has a single thread: nothing may block it, and functions run where they
+/// start.
 pub(crate) const ONE_THREAD: bool = cfg!(target_family = "wasm");
 
 thread_local! {

@@ -1,4 +1,4 @@
-//! Stands in for processes where a system has none: no value of [`Child`] exists.
+//! Replaces processes where a system has none: no value of [`Child`] exists.
 
 use std::convert::Infallible;
 use std::future::Future;

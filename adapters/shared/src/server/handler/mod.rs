@@ -221,9 +221,10 @@ impl Resolution {
 
 impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
     /// Creates a handler that is a function.
-    pub(crate) fn function(
-        handler: impl Fn(P, &Cx, &Setup) -> Result<R, HandlerError> + MaybeSend + MaybeSync + 'static,
-    ) -> Self {
+    pub(crate) fn function<F>(handler: F) -> Self
+    where
+        F: Fn(P, &Cx, &Setup) -> Result<R, HandlerError> + MaybeSend + MaybeSync + 'static,
+    {
         let handler = Confined::new(handler);
         let run = move |params, cx: &Cx, setup: &Setup| handler(params, cx, setup);
         Self::with(HandlerKind::Sync(Arc::new(run)))
