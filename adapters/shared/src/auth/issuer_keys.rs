@@ -31,7 +31,7 @@ impl JwtVerifier {
     /// connections are opened.
     ///
     /// ```
-    /// # use mcp_adapter as mcp_tokio;
+    /// # use mcp_adapter::api as mcp_tokio;
     /// use mcp_tokio::http::{Guard, Http, JwtVerifier};
     ///
     /// let guard = Guard::builder("https://mcp.example.com/mcp")

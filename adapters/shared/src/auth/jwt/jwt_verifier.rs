@@ -40,7 +40,7 @@ const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
 /// feature.
 ///
 /// ```
-/// # use mcp_adapter as mcp_tokio;
+/// # use mcp_adapter::api as mcp_tokio;
 /// use std::io;
 ///
 /// use mcp_tokio::http::{Guard, Http, JwtVerifier};
