@@ -32,9 +32,3 @@ pub fn smol_server(options: TokenStream, item: TokenStream) -> TokenStream {
 pub fn tokio_server(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::server(options.into(), item.into(), quote!(::mcp_tokio)).into()
 }
-
-/// The attribute `server` of `mcp-wasm`.
-#[proc_macro_attribute]
-pub fn wasm_server(options: TokenStream, item: TokenStream) -> TokenStream {
-    expand::server(options.into(), item.into(), quote!(::mcp_wasm)).into()
-}

@@ -21,7 +21,6 @@ pub use crate::client::task::settings::ClientTasks;
 pub use crate::error::{Error, ListError};
 pub use crate::exec::operation::Operation;
 pub use crate::on_runtime;
-#[cfg(not(target_family = "wasm"))]
 pub use crate::process::program_lookup::find_program;
 pub use crate::process::settings::StdioSettings;
 #[cfg(feature = "tracing")]
@@ -55,7 +54,6 @@ pub use crate::server::settings::unregistered_settings::Unregistered;
 pub use crate::server::tasks::client_task::ClientTask;
 #[cfg(feature = "skills")]
 pub use crate::skills;
-#[cfg(not(target_family = "wasm"))]
 pub use crate::stdio::spawn::ServerProcess;
 pub use crate::tasks;
 #[doc(inline)]

@@ -48,7 +48,6 @@ mod runtime;
 mod server;
 #[cfg(feature = "skills")]
 pub mod skills;
-#[cfg(not(target_family = "wasm"))]
 mod stdio;
 pub mod tasks;
 pub mod testing;
@@ -66,7 +65,6 @@ pub type Server = server::Server;
 pub type Client = client::Client;
 
 pub use error::HttpFailure;
-pub use exec::manual_tasks::ManualTasks;
 pub use exec::poll_on_wake::poll_on_wake;
 pub use exec::sole_driver::is_sole_driver;
 pub use exec::thread_sleep::sleep_on_thread;
@@ -80,11 +78,10 @@ pub use process::signals::{ClosingSignal, close_on_received_signal, closing_sign
 pub use runtime::{HttpRuntime, Listen};
 pub use runtime::{Pipes, Runtime, Streams, connect_in_memory};
 pub use server::connection::serving::Serving;
-#[cfg(not(target_family = "wasm"))]
 pub use stdio::DriveChild;
 #[cfg(unix)]
 pub use stdio::pollable as standard;
-#[cfg(windows)]
+#[cfg(not(unix))]
 pub use stdio::threads as standard;
 pub use transport::event_loop::drive;
 pub use transport::link::{Link, LinkRole, WRITE_BYTES_MAX};

@@ -238,9 +238,7 @@ fn the_dependency_trees_stay_small() {
         dependencies::over_budget("bare mcp-blocking", &adapter("mcp-blocking", &bare), 35),
         dependencies::over_budget("bare mcp-smol", &adapter("mcp-smol", &bare), 49),
         dependencies::over_budget("bare mcp-tokio", &adapter("mcp-tokio", &bare), 45),
-        // The crates of the shared builder, which it once did without.
-        dependencies::over_budget("bare mcp-wasm", &adapter("mcp-wasm", &bare), 37),
-        dependencies::over_budget("mcp-wasm", &adapter("mcp-wasm", &[]), 48),
+        dependencies::over_budget("mcp-wasm", &adapter("mcp-wasm", &[]), 16),
         // By default with `schemars`, whose macros need most of the difference.
         dependencies::over_budget("mcp-blocking", &adapter("mcp-blocking", &[]), 46),
         dependencies::over_budget("mcp-smol", &adapter("mcp-smol", &[]), 60),

@@ -1,7 +1,10 @@
 //! The rows and their server, as functions of a JavaScript module.
 
-use mcp_wasm::http::{Http, HttpService};
-use mcp_wasm::js::respond;
+use std::rc::Rc;
+
+use mcp_wasm::Platform;
+use mcp_wasm::http::WebService;
+use mcp_wasm::js::{JsPlatform, respond};
 use mcp_wasm::proto::Revision;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -12,7 +15,10 @@ use crate::shop::shop;
 use crate::world::{Route, World};
 
 thread_local! {
-    static SERVICE: Option<HttpService> = HttpService::new(&shop(), Http::new().any_path()).ok();
+    static SERVICE: Option<WebService> = {
+        let platform: Rc<dyn Platform> = Rc::new(JsPlatform);
+        WebService::new(&shop(), &platform).ok()
+    };
 }
 
 /// Serves the server of the rows.
@@ -30,6 +36,7 @@ pub async fn handle(request: Request) -> Result<Response, JsValue> {
 /// Runs all rows against the server at `url`, or in this process, and returns a line for each.
 #[wasm_bindgen]
 pub async fn rows(url: Option<String>) -> String {
+    let platform: Rc<dyn Platform> = Rc::new(JsPlatform);
     let routes = match url {
         Some(url) => vec![(Route::Remote(url), "remote")],
         None => vec![(Route::Memory, "memory"), (Route::Service, "http")],
@@ -38,7 +45,8 @@ pub async fn rows(url: Option<String>) -> String {
     for (route, name) in routes {
         for row in ROWS {
             for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-                let world = World { route: route.clone(), revision };
+                let (platform, route) = (Rc::clone(&platform), route.clone());
+                let world = World { platform, route, revision };
                 let outcome = world.run((row.run)(world.clone())).await;
                 let why = outcome.err().unwrap_or_default();
                 lines.push_str(&format!("{name} {revision} {} {why}\n", row.name));

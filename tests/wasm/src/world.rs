@@ -1,24 +1,18 @@
-//! What a row runs in: a way to the server, and a revision.
+//! What a row runs in: a platform, a way to the server, and a revision.
 
 use std::fmt;
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::future::{Future, poll_fn, ready};
+use std::pin::pin;
+use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-use bytes::Bytes;
-use http::Request;
-use mcp_wasm::http::{Http, HttpSend, HttpService, ReceivedBody, Remote};
-use mcp_wasm::proto::Revision;
-use mcp_wasm::proto::schema::{Elicit, ElicitResult};
-use mcp_wasm::{Client, Connection, Error, sleep, testing};
-use web_time::{SystemTime, UNIX_EPOCH};
+use mcp_wasm::http::{FetchBody, FetchReply, WebBody, WebFetch, WebRequest, WebService, connect};
+use mcp_wasm::proto::http::client::{ExchangeFailure, HttpRequest};
+use mcp_wasm::proto::{Capability, Raw, Revision};
+use mcp_wasm::{Client, Connection, Error, LocalBoxFuture, Platform, memory};
 
 use crate::shop::{json, shop};
-
-/// A future that stays on its thread.
-pub type LocalBoxFuture<T> = Pin<Box<dyn Future<Output = T>>>;
 
 /// The way to the server.
 #[derive(Clone, Debug)]
@@ -35,6 +29,8 @@ pub enum Route {
 /// What a row runs in.
 #[derive(Clone)]
 pub struct World {
+    /// The host of the client.
+    pub platform: Rc<dyn Platform>,
     /// The way to the server.
     pub route: Route,
     /// The revision of the client.
@@ -53,15 +49,16 @@ pub type Outcome = Result<(), String>;
 impl World {
     /// Returns a client that answers questions.
     pub fn client(&self) -> Client {
-        self.client_that_answers_nothing().on_elicitation(|asked: Elicit| {
-            let value = if asked.message.contains("colour") { "green" } else { "Ada" };
-            ElicitResult::accept(json(&format!(r#"{{"value":"{value}"}}"#)))
-        })
-    }
-
-    /// Returns a client without handlers.
-    pub fn client_that_answers_nothing(&self) -> Client {
-        Client::new("rows", "1.0.0").revisions(&[self.revision])
+        Client::new("rows", "1.0.0").revisions(&[self.revision]).on_request(
+            Capability::ElicitationForm,
+            "elicitation/create",
+            |params| {
+                let asked = crate::shop::text(&params, "message").unwrap_or_default();
+                let value = if asked.contains("colour") { "green" } else { "Ada" };
+                let answer = format!(r#"{{"action":"accept","content":{{"value":"{value}"}}}}"#);
+                ready(Ok::<Raw, _>(json(&answer)))
+            },
+        )
     }
 
     /// Connects a client to a server.
@@ -70,14 +67,15 @@ impl World {
     /// Fails if the connection cannot be opened.
     pub async fn connect(&self, client: Client) -> Result<Connection, Error> {
         match &self.route {
-            Route::Memory => testing::connect(&shop(), client).await,
+            Route::Memory => memory::connect(&shop(), client, &self.platform).await,
             Route::Service => {
-                let service = HttpService::new(&shop(), Http::new())?;
-                let remote = Remote::with_client("http://localhost/mcp", in_process(service))?;
-                client.connect_http(remote).await
+                let service = WebService::new(&shop(), &self.platform)?;
+                connect(client, Rc::new(InProcess(service)), &self.platform).await
             }
             #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
-            Route::Remote(url) => client.connect_http(Remote::new(url)?).await,
+            Route::Remote(url) => {
+                mcp_wasm::js::connect_http(client, mcp_wasm::js::JsRemote::new(url)).await
+            }
         }
     }
 
@@ -90,20 +88,22 @@ impl World {
     }
 
     /// Returns a key that no other row uses.
-    #[must_use]
-    pub fn key(&self) -> String {
-        static KEYS: AtomicU64 = AtomicU64::new(0);
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        format!("{:x}-{:x}", since.as_nanos(), KEYS.fetch_add(1, Ordering::Relaxed))
+    ///
+    /// # Errors
+    /// Fails if the platform has no random bytes.
+    pub fn key(&self) -> Result<String, String> {
+        let mut bits = [0; 8];
+        self.platform.fill_random(&mut bits).map_err(|error| error.to_string())?;
+        Ok(format!("{:x}", u64::from_le_bytes(bits)))
     }
 
     /// Runs `row`, for at most 20 s.
     ///
     /// # Errors
     /// Fails as the row does, or if it takes too long.
-    pub async fn run(&self, row: LocalBoxFuture<Outcome>) -> Outcome {
+    pub async fn run(&self, row: LocalBoxFuture<'static, Outcome>) -> Outcome {
         let mut row = pin!(row);
-        let mut late = pin!(sleep(Duration::from_secs(20)));
+        let mut late = self.platform.sleep(Duration::from_secs(20));
         poll_fn(|cx| {
             if let Poll::Ready(outcome) = row.as_mut().poll(cx) {
                 return Poll::Ready(outcome);
@@ -114,11 +114,39 @@ impl World {
     }
 }
 
-/// Returns an HTTP client that calls a service of its own process.
-fn in_process(service: HttpService) -> impl HttpSend {
-    move |request: Request<Bytes>| {
-        let body = |bytes: Bytes| String::from_utf8_lossy(&bytes).into_owned();
-        let responded = service.respond(request.map(body));
-        async move { Ok(responded.await.map(ReceivedBody::new)) }
+/// An HTTP client that calls a service of its own process.
+struct InProcess(WebService);
+
+impl WebFetch for InProcess {
+    fn fetch(
+        &self,
+        request: HttpRequest,
+    ) -> LocalBoxFuture<'static, Result<FetchReply, ExchangeFailure>> {
+        let service = self.0.clone();
+        let mut headers: Vec<(String, String)> = vec![("host".into(), "localhost".into())];
+        headers
+            .extend(request.headers.iter().map(|(name, value)| (name.to_string(), value.clone())));
+        let head = WebRequest { method: request.method.name().into(), headers };
+        Box::pin(async move {
+            let reply = service.handle(&head, ready(Some(request.body.to_vec()))).await;
+            let headers = reply.headers.into_iter().map(|(name, value)| (name.to_owned(), value));
+            let headers = headers.collect();
+            Ok(FetchReply { status: reply.status, headers, body: Box::new(Passed(reply.body)) })
+        })
+    }
+}
+
+/// The body of a response of the service.
+struct Passed(WebBody);
+
+impl FetchBody for Passed {
+    fn next(&mut self) -> LocalBoxFuture<'_, Result<Option<Vec<u8>>, ExchangeFailure>> {
+        Box::pin(async move {
+            Ok(match &mut self.0 {
+                WebBody::Whole(bytes) if bytes.is_empty() => None,
+                WebBody::Whole(bytes) => Some(std::mem::take(bytes).to_vec()),
+                WebBody::Events(events) => events.next().await.map(|bytes| bytes.to_vec()),
+            })
+        })
     }
 }

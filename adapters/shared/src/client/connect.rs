@@ -52,7 +52,6 @@ pub(crate) struct Connecting(pub(crate) Connection);
 /// A connection that could not be opened.
 pub(crate) struct FailedStart {
     pub(crate) error: Error,
-    #[cfg_attr(target_family = "wasm", expect(dead_code, reason = "there are no processes"))]
     /// The configuration to try next, if any.
     pub(crate) fallback: Option<Box<Config>>,
 }

@@ -19,7 +19,7 @@ use crate::exec::callbacks::CallbackThreads;
 use crate::exec::clock::Clock;
 use crate::exec::pace::Pace;
 use crate::exec::workers::{HandlerThreads, Spawn, Workers};
-use crate::process::Child;
+use crate::process::child::Child;
 use crate::recorder::Recorder;
 use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};

@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::exec::sole_driver::ONE_THREAD;
 use crate::exec::thread_pool::{Job, ThreadPool};
 use crate::exec::workers::{Spawn, THREADS_MAX};
 
@@ -29,8 +28,7 @@ const REPORTS_MAX: usize = 1024;
 impl CallbackThreads {
     /// Returns the callbacks of a connection on `runtime`.
     pub(crate) fn on(&self, runtime: Arc<dyn Spawn>) -> Callbacks {
-        let is_manual = runtime.is_single_threaded();
-        Callbacks { threads: self.clone(), runtime, is_manual }
+        Callbacks { threads: self.clone(), runtime, is_manual: false }
     }
 }
 
@@ -50,7 +48,7 @@ impl Callbacks {
     /// Declares whether the callbacks are tasks of the runtime, because the program drives the
     /// connection by hand.
     pub(crate) fn manual(self, is_manual: bool) -> Self {
-        Self { is_manual: self.is_manual || is_manual, ..self }
+        Self { is_manual, ..self }
     }
 
     /// Runs `callback` in the background. The threads take turns among lanes. Returns the key with
@@ -58,7 +56,7 @@ impl Callbacks {
     pub(crate) fn run(&self, lane: usize, callback: impl FnOnce() + Send + 'static) -> u64 {
         static KEYS: AtomicU64 = AtomicU64::new(0);
         let key = KEYS.fetch_add(1, Ordering::Relaxed);
-        if ONE_THREAD || self.is_manual {
+        if self.is_manual {
             drop(self.runtime.spawn(Box::pin(async move { callback() })));
             return key;
         }

@@ -3,13 +3,9 @@
 use std::future::{Future, poll_fn};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
-use std::time::Duration;
-#[cfg(not(target_family = "wasm"))]
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use event_listener::Event;
-#[cfg(not(target_family = "wasm"))]
-use event_listener::Listener as _;
+use event_listener::{Event, Listener as _};
 use futures_lite::future::or;
 
 /// A flag that is set when a request is cancelled, and never reset.
@@ -58,7 +54,6 @@ impl Cancellation {
     }
 
     /// Blocks until the flag is set, for at most `timeout`; returns whether it is set.
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn wait_blocking(&self, timeout: Duration) -> bool {
         let Some(deadline) = Instant::now().checked_add(timeout) else {
             futures_lite::future::block_on(self.wait());
@@ -73,12 +68,6 @@ impl Cancellation {
                 return self.is_set();
             }
         }
-    }
-
-    /// Returns whether the flag is set: the only thread must not block.
-    #[cfg(target_family = "wasm")]
-    pub(crate) fn wait_blocking(&self, _: Duration) -> bool {
-        self.is_set()
     }
 }
 

@@ -1,14 +1,9 @@
 //! The clock of a connection; nothing else reads the time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-use std::time::{Instant as StdInstant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant as StdInstant, SystemTime, UNIX_EPOCH};
 
 use mcp_proto::Instant;
-// The standard library has no clock there.
-#[cfg(all(target_family = "wasm", target_os = "unknown"))]
-use web_time::{Instant as StdInstant, SystemTime, UNIX_EPOCH};
 
 /// A monotonic clock of a connection.
 #[derive(Debug)]

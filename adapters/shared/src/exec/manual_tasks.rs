@@ -16,8 +16,7 @@ use crate::exec::workers::Spawn;
 ///
 /// Runs them in the order in which they are spawned and woken.
 #[derive(Default)]
-#[expect(missing_debug_implementations, reason = "internal")]
-pub struct ManualTasks {
+pub(crate) struct ManualTasks {
     ready: Arc<Mutex<ReadyQueue>>,
 }
 
@@ -25,8 +24,6 @@ pub struct ManualTasks {
 #[derive(Default)]
 struct ReadyQueue {
     tasks: VecDeque<Arc<ManualTask>>,
-    /// Woken when a task enters the queue.
-    waker: Option<Waker>,
     /// Nothing runs tasks any more: those that are woken are dropped.
     is_closed: bool,
 }
@@ -44,21 +41,15 @@ struct TaskState {
 }
 
 impl ManualTasks {
-    /// Sets what is woken when a task becomes ready, instead of an earlier one.
-    pub fn set_waker(&self, waker: &Waker) {
-        let replaced = lock(&self.ready).waker.replace(waker.clone());
-        drop(replaced);
-    }
-
     /// Polls the first task that is ready; returns false if there is none.
-    pub fn run_next(&self) -> bool {
+    pub(crate) fn run_next(&self) -> bool {
         let Some(task) = lock(&self.ready).tasks.pop_front() else { return false };
         task.poll();
         true
     }
 
     /// Returns whether a task is ready.
-    pub fn has_ready(&self) -> bool {
+    pub(crate) fn has_ready(&self) -> bool {
         !lock(&self.ready).tasks.is_empty()
     }
 
@@ -123,12 +114,6 @@ impl Wake for ManualTask {
             self.drop_future();
         } else {
             ready.tasks.push_back(self);
-            let waker = ready.waker.clone();
-            // Released first: wakers are code of the runtime.
-            drop(ready);
-            if let Some(waker) = waker {
-                waker.wake();
-            }
         }
     }
 }

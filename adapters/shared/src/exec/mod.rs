@@ -9,7 +9,6 @@ pub(crate) mod operation;
 pub(crate) mod pace;
 pub(crate) mod poll_on_wake;
 pub(crate) mod random;
-pub(crate) mod send_policy;
 pub(crate) mod sole_driver;
 #[cfg(test)]
 pub(crate) mod test_runtime;

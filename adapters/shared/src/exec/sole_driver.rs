@@ -2,10 +2,6 @@
 
 use std::cell::Cell;
 
-/// Whether the system has a single thread: nothing may block it, and functions run where they
-/// start.
-pub(crate) const ONE_THREAD: bool = cfg!(target_family = "wasm");
-
 thread_local! {
     static IS_SOLE_DRIVER: Cell<bool> = const { Cell::new(false) };
 }
@@ -17,7 +13,7 @@ thread_local! {
 /// thread would read the peer's messages or write the queued ones.
 #[must_use]
 pub fn is_sole_driver() -> bool {
-    ONE_THREAD || IS_SOLE_DRIVER.get()
+    IS_SOLE_DRIVER.get()
 }
 
 /// Declares whether this thread is a sole driver, until this value is dropped.

@@ -4,13 +4,9 @@ use std::future::Future as _;
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
-#[cfg(not(target_family = "wasm"))]
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-#[cfg(not(target_family = "wasm"))]
-use event_listener::Listener as _;
-use event_listener::{Event, EventListener};
+use event_listener::{Event, EventListener, Listener as _};
 
 /// A value behind a mutex that tasks can wait on.
 #[derive(Debug, Default)]
@@ -51,7 +47,6 @@ impl<T> Watched<T> {
     }
 
     /// Like [`when`](Self::when), but blocks; returns `None` if it takes longer than `timeout`.
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn when_within<R>(
         &self,
         timeout: Duration,
@@ -75,16 +70,6 @@ impl<T> Watched<T> {
                 }
             }
         }
-    }
-
-    /// Calls `poll` once: the only thread must not block.
-    #[cfg(target_family = "wasm")]
-    pub(crate) fn when_within<R>(
-        &self,
-        _: Duration,
-        mut poll: impl FnMut(&mut T) -> Option<R>,
-    ) -> Option<R> {
-        poll(&mut self.lock())
     }
 
     /// Like [`when`](Self::when), as a poll. `waiting` keeps its place between polls.

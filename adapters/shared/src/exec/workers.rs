@@ -32,7 +32,7 @@ use mcp_proto::IncomingId;
 use crate::box_future::BoxFuture;
 use crate::exec::clock::Clock;
 use crate::exec::pace::{Pace, QUICK_MAX};
-use crate::exec::sole_driver::{ONE_THREAD, SoleDriver};
+use crate::exec::sole_driver::SoleDriver;
 use crate::exec::thread_pool::ThreadPool;
 use crate::trace::Trace;
 
@@ -68,12 +68,6 @@ pub trait Spawn: Send + Sync + 'static {
         false
     }
 
-    /// Returns whether one thread runs everything, also handlers that are functions. Default:
-    /// false.
-    fn is_single_threaded(&self) -> bool {
-        false
-    }
-
     /// Runs `job` on the current thread, within the runtime's context.
     ///
     /// The job can thus spawn tasks even though the thread does not belong to the runtime.
@@ -106,8 +100,7 @@ pub struct Workers {
     /// The connection serves a single request, as HTTP without sessions has it. All such requests
     /// share a lane for each handler: with their own lanes, many would count as many clients.
     is_single: bool,
-    /// Handlers are tasks of the runtime: it has one thread, or the program drives the connection
-    /// by hand.
+    /// The program drives the connection by hand: handlers are tasks of the runtime.
     is_manual: bool,
     runtime: Arc<dyn Spawn>,
     inline: Arc<Mutex<InlineQueue>>,
@@ -139,18 +132,12 @@ impl Workers {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
         let connection = CONNECTIONS.fetch_add(1, Ordering::Relaxed);
         let inline = Arc::default();
-        let is_manual = runtime.is_single_threaded();
-        Self { threads, connection, is_single: false, is_manual, runtime, inline }
+        Self { threads, connection, is_single: false, is_manual: false, runtime, inline }
     }
 
     /// Declares whether the program drives the connection by hand.
     pub(crate) fn manual(self, is_manual: bool) -> Self {
-        Self { is_manual: self.is_manual || is_manual, ..self }
-    }
-
-    /// Returns whether handlers are tasks of the runtime, rather than jobs of the pool.
-    pub(crate) const fn runs_tasks(&self) -> bool {
-        ONE_THREAD || self.is_manual
+        Self { is_manual, ..self }
     }
 
     /// Declares that the connection serves a single request.
@@ -219,7 +206,7 @@ impl Workers {
         pace: &Arc<Pace>,
         check: impl FnOnce() + Send + 'static,
     ) {
-        if self.runs_tasks() {
+        if self.is_manual {
             let job = move |run: &Stopwatch<'_>| {
                 check();
                 Ran { took: run.elapsed(), has_run: true, rest: None }
@@ -237,7 +224,7 @@ impl Workers {
 
     fn run_task(&self, incoming: IncomingId, pace: &Arc<Pace>, work: Work) {
         let task = Task { incoming, pace: Arc::clone(pace), work };
-        if self.runs_tasks() {
+        if self.is_manual {
             return self.run_manually(task);
         }
         let mut inline = self.lock();
@@ -262,7 +249,7 @@ impl Workers {
             return self.run_future(incoming, pace, run, |()| {});
         }
         let mut inline = self.lock();
-        if inline.is_open && !self.runs_tasks() {
+        if inline.is_open && !self.is_manual {
             let work = Work::Future(Box::pin(future));
             inline.tasks.push_back(Task { incoming, pace: Arc::clone(pace), work });
         } else {
@@ -313,7 +300,7 @@ impl Workers {
             let index = tasks.iter().position(|task| task.incoming == incoming);
             index.and_then(|index| tasks.remove(index))
         };
-        if removed.is_none() && !self.runs_tasks() {
+        if removed.is_none() {
             self.threads.cancel(&self.key(incoming, Stage::Check));
             self.threads.cancel(&self.key(incoming, Stage::Handler));
         }
@@ -330,9 +317,6 @@ impl Workers {
     /// Hands the rest to other threads after a task that was not quick, after [`TURN_MAX`], and
     /// when the driver was replaced.
     pub(crate) fn help(&self, clock: &Clock, trace: &Trace, mut driver: Driver<'_>) {
-        if self.runs_tasks() {
-            return;
-        }
         let mut start = None;
         loop {
             let mut inline = self.lock();

@@ -31,7 +31,7 @@ pub(crate) fn receive_signals() {
     RECEIVED.call_once(system::receive);
 }
 
-#[cfg(unix)]
+#[cfg(not(windows))]
 mod system {
     use super::{close_on_received_signal, dispositions};
 

@@ -12,7 +12,6 @@ use crate::exec::operation::Operation;
 use crate::exec::workers::Spawn;
 #[cfg(feature = "http")]
 use crate::http::Remote;
-#[cfg(not(target_family = "wasm"))]
 use crate::stdio::spawn::ServerProcess;
 
 /// Connecting.
@@ -48,7 +47,6 @@ impl<R: Runtime> Client<R> {
     /// - [`Error::Start`](crate::Error::Start) if the connection cannot be opened. This error
     ///   contains the last lines that the server wrote to stderr.
     // T-36: restarts a server that exits on the probe.
-    #[cfg(not(target_family = "wasm"))]
     pub fn spawn(self, server: impl Into<ServerProcess>) -> Operation<'static, Connection> {
         let server = server.into();
         Operation::new(async move { self.settings.spawn(R::current()?, server).await })
@@ -105,10 +103,8 @@ impl<R: HttpRuntime> Client<R> {
     ///   runtime.
     // LIF-30: a legacy server rejects the probe.
     pub fn connect_http(self, remote: Remote) -> Operation<'static, Connection> {
-        Operation::new(async move {
-            self.settings
-                .connect_http(R::current()?.dialer()?, remote.or_client(R::http_client()))
-                .await
-        })
+        Operation::new(
+            async move { self.settings.connect_http(R::current()?.dialer()?, remote).await },
+        )
     }
 }

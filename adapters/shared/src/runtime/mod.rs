@@ -13,13 +13,9 @@ use std::sync::Arc;
 use mcp_proto::client::Client as ClientMachine;
 use mcp_proto::server::Server as ServerMachine;
 
-// A module starts no processes.
-#[cfg(target_family = "wasm")]
-use crate::exec::workers::Spawn as DriveChild;
 #[cfg(feature = "http")]
-use crate::http::{Dial, HttpSend, HttpService, Stop};
+use crate::http::{Dial, HttpService, Stop};
 use crate::server::connection::serving::Serving;
-#[cfg(not(target_family = "wasm"))]
 use crate::stdio::DriveChild;
 use crate::transport::link::LinkRole;
 use crate::transport::shutdown::DriverHandle;
@@ -83,11 +79,6 @@ pub trait HttpRuntime: Runtime {
     /// # Errors
     /// Fails if the sockets need a thread that cannot be started.
     fn dialer(self: Arc<Self>) -> io::Result<Arc<dyn Dial>>;
-
-    /// Returns the HTTP client of the host, which replaces sockets. Default: `None`.
-    fn http_client() -> Option<Arc<dyn HttpSend>> {
-        None
-    }
 }
 
 /// A runtime that can accept connections from a listener.

@@ -7,7 +7,7 @@ pub mod pollable;
 mod serving;
 pub(crate) mod spawn;
 mod stderr;
-#[cfg(windows)]
+#[cfg(not(unix))]
 pub mod threads;
 
 pub use child_server::DriveChild;

@@ -9,9 +9,9 @@ use futures_lite::future::{or, race};
 use mcp_proto::Limits;
 use mcp_proto::stdio::{Shutdown, ShutdownStep};
 
-#[cfg(not(target_family = "wasm"))]
+use crate::process::child::Child;
+use crate::process::host::Host;
 use crate::process::pipe_size;
-use crate::process::{Child, Host};
 use crate::transport::link::{Link, LinkRole};
 
 /// A handle with which an adapter reads, writes and runs the timers of a connection.
@@ -52,7 +52,6 @@ impl<R: LinkRole> DriverHandle<R> {
     /// set.
     #[must_use]
     pub fn over_standard_streams(self) -> Self {
-        #[cfg(not(target_family = "wasm"))]
         if let Some(bytes) = self.pipe_bytes {
             pipe_size::enlarge_stdio(bytes);
         }

@@ -61,7 +61,7 @@ const NO_DISCOVERY: &str = "the server does not implement `server/discover`; it 
 
 /// The interpretation of the outcome of a probe.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "short-lived, one per connection")]
+#[expect(clippy::large_enum_variant, reason = "short-lived, one per connection")]
 pub(crate) enum Answer {
     /// The server describes itself.
     Discovered(Discovered),

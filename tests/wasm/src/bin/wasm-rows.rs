@@ -3,19 +3,23 @@
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
+use std::rc::Rc;
 
-use mcp_wasm::block_on;
 use mcp_wasm::proto::Revision;
+use mcp_wasm::{Platform, StdPlatform};
 use mcp_wasm_tests::rows::ROWS;
 use mcp_wasm_tests::world::{Route, World};
 
 fn main() -> ExitCode {
+    let std_platform = StdPlatform::new();
+    let platform: Rc<dyn Platform> = Rc::new(std_platform.clone());
     let mut has_failed = false;
     for (route, name) in [(Route::Memory, "memory"), (Route::Service, "http")] {
         for row in ROWS {
             for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-                let world = World { route: route.clone(), revision };
-                let outcome = block_on(world.run((row.run)(world.clone())));
+                let (platform, route) = (Rc::clone(&platform), route.clone());
+                let world = World { platform, route, revision };
+                let outcome = std_platform.block_on(world.run((row.run)(world.clone())));
                 has_failed |= outcome.is_err();
                 let why = outcome.err().unwrap_or_default();
                 let line = format!("{name} {revision} {} {why}\n", row.name);

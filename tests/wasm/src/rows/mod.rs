@@ -7,10 +7,9 @@ mod cancelling;
 use std::fmt::Debug;
 
 use mcp_wasm::proto::{CallError, Raw};
-use mcp_wasm::{Call, Connection, Error};
+use mcp_wasm::{Error, LocalBoxFuture};
 
-use crate::shop::json;
-use crate::world::{LocalBoxFuture, Outcome, World};
+use crate::world::{Outcome, World};
 
 /// A row: its name, whether it needs the server in its process, and its body.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +17,7 @@ pub struct Row {
     /// The name.
     pub name: &'static str,
     /// The body.
-    pub run: fn(World) -> LocalBoxFuture<Outcome>,
+    pub run: fn(World) -> LocalBoxFuture<'static, Outcome>,
 }
 
 macro_rules! rows {
@@ -60,17 +59,6 @@ rows! {
 /// Fails unless two values are equal.
 fn equal<T: Debug + PartialEq>(found: T, expected: T) -> Outcome {
     if found == expected { Ok(()) } else { Err(format!("found {found:?}, expected {expected:?}")) }
-}
-
-/// Calls a tool. The result stays JSON.
-fn call<'c>(connection: &'c Connection, tool: &str, arguments: &str) -> Call<'c, Raw> {
-    let params = json(&format!(r#"{{"name":"{tool}","arguments":{arguments}}}"#));
-    connection.call_raw("tools/call", params)
-}
-
-/// Closes a connection.
-async fn close(connection: Connection) -> Outcome {
-    connection.close().await.map(drop).map_err(|error| error.to_string())
 }
 
 /// Returns the text of a tool's result, and whether it reports an error.

@@ -23,7 +23,7 @@ use crate::client::subscription::Subscription;
 use crate::error::Error;
 use crate::exec::operation::Operation;
 use crate::exec::sole_driver::is_sole_driver;
-use crate::process::Child;
+use crate::process::child::Child;
 use crate::transport::link::{Link, State};
 #[cfg(feature = "jsonschema")]
 use crate::validation::CheckError;

@@ -18,7 +18,7 @@ use crate::exec::callbacks::CallbackQueue;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::clock::Clock;
 use crate::exec::watched::Watched;
-use crate::process::Child;
+use crate::process::child::Child;
 use crate::transport::link::Link;
 
 /// The current link of a connection.

@@ -110,8 +110,7 @@ impl Remote {
     /// Pass credentials with [`authorization`](Self::authorization) instead. The error contains
     /// neither a password nor the query.
     pub fn new(url: &str) -> io::Result<Self> {
-        // The host of a module sends its requests, and encrypts them.
-        Self::parse(url, cfg!(any(feature = "tls", target_family = "wasm")))
+        Self::parse(url, cfg!(feature = "tls"))
     }
 
     /// Parses a server's URL, whose scheme may be `https` if the client can encrypt.

@@ -41,12 +41,6 @@ impl Remote {
         Ok(remote)
     }
 
-    /// Sets the HTTP client, unless it is set.
-    pub(crate) fn or_client(mut self, client: Option<Arc<dyn HttpSend>>) -> Self {
-        self.client = self.client.or(client);
-        self
-    }
-
     /// Connects to a server at a Unix domain socket. `path` is the path and query of the URL, such
     /// as `/mcp`. Requests have the `Host` field `localhost`.
     ///

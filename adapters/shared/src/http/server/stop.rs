@@ -1,14 +1,11 @@
 //! The stop signal of a listening server.
 
 use std::fmt;
-use std::sync::Arc;
-#[cfg(not(target_family = "wasm"))]
-use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 
 use event_listener::Event;
 
-#[cfg(not(target_family = "wasm"))]
 use crate::process::signals::{Closeable, close_on_signal, receive_signals};
 
 /// A signal that stops HTTP servers. Cheap to clone; clones share the signal.
@@ -43,7 +40,6 @@ impl Stop {
     /// [`stop`](Self::stop) sets the stop signal. On Linux and Android, an operating-system signal
     /// that is ignored stays ignored. On other systems, only [`stop`](Self::stop) sets the stop
     /// signal if one of the three is ignored.
-    #[cfg(not(target_family = "wasm"))]
     #[must_use]
     pub fn on_signal() -> Self {
         let stop = Self::new();
@@ -56,7 +52,7 @@ impl Stop {
 
     /// Sets the signal. Servers then accept no more connections and shut down.
     pub fn stop(&self) {
-        self.0.set();
+        self.0.close();
     }
 
     /// Returns whether the signal is set.
@@ -82,17 +78,10 @@ impl Default for Stop {
     }
 }
 
-impl StopFlag {
-    fn set(&self) {
-        self.is_stopped.store(true, Ordering::SeqCst);
-        self.stopped.notify(usize::MAX);
-    }
-}
-
-#[cfg(not(target_family = "wasm"))]
 impl Closeable for StopFlag {
     fn close(&self) {
-        self.set();
+        self.is_stopped.store(true, Ordering::SeqCst);
+        self.stopped.notify(usize::MAX);
     }
 }
 

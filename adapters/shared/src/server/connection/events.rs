@@ -14,7 +14,6 @@ use crate::box_future::BoxFuture;
 use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
-use crate::exec::sole_driver::ONE_THREAD;
 use crate::exec::workers::Workers;
 use crate::server::catalog::changes::Changes;
 use crate::server::catalog::unregistered::UnregisteredHandlers;
@@ -79,14 +78,6 @@ pub struct ServerParts {
 }
 
 opaque_debug!(ServerParts);
-
-impl ServerParts {
-    /// Returns the tasks, if any tool call becomes one.
-    pub(crate) fn tasks(&self) -> Option<&Arc<ServerTasks>> {
-        // Without threads, there are none: the compiler then leaves out all that handles them.
-        if ONE_THREAD { None } else { self.tasks.as_ref() }
-    }
-}
 
 /// What a connection of a server holds beside its state.
 #[expect(unnameable_types, reason = "the state of a connection is internal")]
@@ -239,7 +230,7 @@ impl LinkRole for Machine {
             }
             Event::RequestCancelled { incoming, .. } => {
                 link.shared.workers.cancel(incoming);
-                if let Some(tasks) = link.shared.tasks() {
+                if let Some(tasks) = &link.shared.tasks {
                     tasks.stop_waiting(link, incoming);
                 }
                 let cancelled = link.lock().role.take_cancellation(incoming);
@@ -274,7 +265,7 @@ impl LinkRole for Machine {
                 notify(link, link.shared.callbacks.subscriptions.on_change.as_ref(), change);
             }
             Event::Closed(_) => {
-                if let Some(tasks) = link.shared.tasks() {
+                if let Some(tasks) = &link.shared.tasks {
                     tasks.on_closed(link);
                 }
             }

@@ -83,7 +83,7 @@ fn resolve(
                 Err(Refused::Invalid(error)) => return Err(error),
                 Err(Refused::Forbidden(error)) => return Ok(Resolution::failed(error)),
             };
-            if link.shared.tasks().is_some() {
+            if link.shared.tasks.is_some() {
                 *task = task_start(&found, request, context)?;
             }
             Ok(Resolution::new(found, &parts.checks))
@@ -105,7 +105,7 @@ pub(in crate::server) fn serve(
     request: Request,
     context: Context,
 ) {
-    if let Some(tasks) = link.shared.tasks()
+    if let Some(tasks) = &link.shared.tasks
         && let Some(served) = serve_task_request(link, tasks, incoming, &request, &context)
     {
         // Refused like a call of the tool.
@@ -158,7 +158,7 @@ fn serve_now(
         .and_then(|number| link.lock().role.continue_asking(number, incoming, cancelled.is_some()));
     let cancelled = continued.or(cancelled);
     let ready = resolution.and_then(|resolution| Ok((resolution, rounds?)));
-    if let (Some(tasks), Some(start)) = (link.shared.tasks(), task) {
+    if let (Some(tasks), Some(start)) = (&link.shared.tasks, task) {
         // The call ends with the creation of the task, which has its own cancellation.
         if cancelled.is_some() && link.lock().role.running.remove(&incoming).is_none() {
             return;

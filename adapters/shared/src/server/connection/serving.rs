@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{CloseReason, Principal};
 
-use crate::process::Host;
+use crate::process::host::Host;
 use crate::process::settings::StdioSettings;
 use crate::server::handler::context::HandlerLink;
 use crate::transport::link::Link;
@@ -18,7 +18,6 @@ use crate::transport::link::Link;
 pub struct Serving {
     pub(crate) link: Arc<Link<Machine>>,
     /// Keeps the subscription to [`Changes`] and to signals, which end with this value.
-    #[cfg_attr(target_family = "wasm", expect(dead_code, reason = "only kept"))]
     #[expect(clippy::redundant_allocation, reason = "the link may outlive the subscription")]
     pub(crate) subscription: Arc<Arc<Link<Machine>>>,
     pub(crate) process: StdioSettings,
@@ -55,7 +54,6 @@ impl Serving {
     /// Fails if the connection was closed because of a protocol fault, or because reading or
     /// writing failed for a reason other than the client's disconnection.
     pub fn outcome(self) -> io::Result<()> {
-        #[cfg(not(target_family = "wasm"))]
         if let Some(parent) = self.host.parent.get() {
             parent.terminate_children_if_exited();
         }

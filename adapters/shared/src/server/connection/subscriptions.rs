@@ -227,7 +227,7 @@ pub(in crate::server) fn accept_subscription(
             filter.extra.set(key, elements);
         }
     }
-    if let Some(tasks) = link.shared.tasks() {
+    if let Some(tasks) = &link.shared.tasks {
         let ids = accept_task_ids(link, tasks, request, context);
         if let (false, Ok(ids)) = (ids.is_empty(), Raw::new(&ids)) {
             filter.extra.set(LISTEN_KEY, ids);

@@ -5,7 +5,6 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use crate::exec::send_policy::{MaybeSend, MaybeSync};
 use crate::server::handler::context::Cx;
 use crate::server::handler::from_request::{FromRequest, OfState, Parts};
 use crate::server::handler::handler_error::HandlerError;
@@ -87,7 +86,7 @@ use crate::server::handler::{HandlerFn, Setup};
     note = "the future of an async handler is `Send`: it keeps no lock, `Rc` or `RefCell` over an \
             `.await`"
 )]
-pub trait Handler<K: RequestKind, M>: MaybeSend + MaybeSync + 'static {
+pub trait Handler<K: RequestKind, M>: Send + Sync + 'static {
     /// Prepares the handler for a server.
     #[doc(hidden)]
     fn prepare(self) -> Prepared<K>;
@@ -127,7 +126,7 @@ macro_rules! handler {
         impl<K, F, R, $($parameter, $via),*> Handler<K, (IsSync, $($parameter, $via),*)> for F
         where
             K: RequestKind,
-            F: Fn($($parameter),*) -> R + MaybeSend + MaybeSync + 'static,
+            F: Fn($($parameter),*) -> R + Send + Sync + 'static,
             R: IntoOutput<K::Output>,
             $($parameter: FromRequest<K, $via>,)*
         {
@@ -153,8 +152,8 @@ macro_rules! handler {
             for F
         where
             K: RequestKind,
-            F: Fn($($parameter),*) -> Fut + MaybeSend + MaybeSync + 'static,
-            Fut: Future<Output = R> + MaybeSend + 'static,
+            F: Fn($($parameter),*) -> Fut + Send + Sync + 'static,
+            Fut: Future<Output = R> + Send + 'static,
             R: IntoOutput<K::Output> + 'static,
             $($parameter: FromRequest<K, $via>,)*
         {
@@ -195,7 +194,7 @@ macro_rules! method {
             for F
         where
             K: RequestKind,
-            F: Fn(&S, $($parameter),*) -> R + MaybeSend + MaybeSync + 'static,
+            F: Fn(&S, $($parameter),*) -> R + Send + Sync + 'static,
             S: Send + Sync + 'static,
             R: IntoOutput<K::Output>,
             $($parameter: FromRequest<K, $via>,)*

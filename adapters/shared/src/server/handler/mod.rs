@@ -45,7 +45,6 @@ use self::handler_error::HandlerError;
 use self::reply::{BoxedResult, without_ignored_question};
 use crate::box_future::BoxFuture;
 use crate::exec::pace::Pace;
-use crate::exec::send_policy::{Confined, MaybeSend, MaybeSync, confine};
 #[cfg(feature = "schemars")]
 use crate::server::handler::prompt_arguments::Shape;
 use crate::server::handler::required_scopes::{RequiredScopes, are_scopes_checked};
@@ -221,13 +220,10 @@ impl Resolution {
 
 impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
     /// Creates a handler that is a function.
-    pub(crate) fn function<F>(handler: F) -> Self
-    where
-        F: Fn(P, &Cx, &Setup) -> Result<R, HandlerError> + MaybeSend + MaybeSync + 'static,
-    {
-        let handler = Confined::new(handler);
-        let run = move |params, cx: &Cx, setup: &Setup| handler(params, cx, setup);
-        Self::with(HandlerKind::Sync(Arc::new(run)))
+    pub(crate) fn function(
+        handler: impl Fn(P, &Cx, &Setup) -> Result<R, HandlerError> + Send + Sync + 'static,
+    ) -> Self {
+        Self::with(HandlerKind::Sync(Arc::new(handler)))
     }
 
     fn with(function: HandlerKind<P, R>) -> Self {
@@ -268,18 +264,18 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
 
     /// Creates a handler that is a future, which `start` creates; `finish` makes its result.
     pub(crate) fn future<O: 'static, F>(
-        start: impl Fn(P, &Cx, &Setup) -> Result<F, HandlerError> + MaybeSend + MaybeSync + 'static,
+        start: impl Fn(P, &Cx, &Setup) -> Result<F, HandlerError> + Send + Sync + 'static,
         finish: fn(O, &Cx) -> Result<R, HandlerError>,
     ) -> Self
     where
-        F: Future<Output = O> + MaybeSend + 'static,
+        F: Future<Output = O> + Send + 'static,
     {
-        let start = Arc::new(Confined::new(start));
+        let start = Arc::new(start);
         Self::with(HandlerKind::Async(Arc::new(move |params, cx, setup, check| {
             let start = Arc::clone(&start);
             // Called inside the future: the code before its first wait runs where the future does.
             Box::pin(async move {
-                let outcome = match start(params, &cx, &setup).map(confine) {
+                let outcome = match start(params, &cx, &setup) {
                     Ok(future) => finish(future.await, &cx),
                     Err(error) => Err(error),
                 };

@@ -186,12 +186,12 @@ impl<'a> Sleep<'a> {
     /// Blocks until the time is over or the request is cancelled, in a synchronous handler; returns
     /// whether it was cancelled.
     ///
-    /// On a [`ManualServer`](crate::ManualServer), whose loop a handler must not block, and in
-    /// WebAssembly, whose only thread it must not block, this method returns immediately.
+    /// On a [`ManualServer`](crate::ManualServer), whose loop a handler must not block, this method
+    /// returns immediately.
     #[must_use]
     pub fn wait(self) -> bool {
         let request = &self.cx.request;
-        if request.link.shared.workers.runs_tasks() {
+        if request.link.clock.is_manual() {
             return self.cx.is_cancelled();
         }
         request.pace.disprove();

@@ -9,14 +9,12 @@ use mcp_proto::{Caller, Instant, Limits, Principal};
 
 use crate::exec::callbacks::Callbacks;
 use crate::exec::clock::Clock;
-use crate::exec::sole_driver::ONE_THREAD;
 use crate::exec::workers::{Spawn, Workers};
 use crate::server::connection::events::{ServerParts, ServerShared};
 use crate::server::connection::serve::resume_tasks;
 use crate::server::connection::serving::Serving;
 use crate::server::handler::required_scopes::GrantedScopes;
 use crate::server::settings::ServerSettings;
-use crate::server::tasks::ServerTasks;
 use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
 use crate::transport::shutdown::DriverHandle;
@@ -84,9 +82,9 @@ impl ServerSettings {
             visibility: self.visibility.clone(),
             unregistered: self.unregistered.clone(),
             kept: Arc::default(),
-            tasks: self.start_tasks()?,
+            tasks: self.builder.changes.has_tasks().then(|| self.tasks.get()).transpose()?,
         });
-        if let Some(tasks) = parts.tasks() {
+        if let Some(tasks) = &parts.tasks {
             let machine = || self.config().ok().map(|config| Machine::new(Instant::ZERO, config));
             resume_tasks(tasks, machine, |machine| {
                 let clock = if is_manual { Clock::manual(Instant::ZERO) } else { Clock::new() };
@@ -95,18 +93,6 @@ impl ServerSettings {
             });
         }
         Ok(parts)
-    }
-
-    /// Returns the tasks, if any tool call becomes one.
-    fn start_tasks(&self) -> io::Result<Option<Arc<ServerTasks>>> {
-        if !self.builder.changes.has_tasks() {
-            return Ok(None);
-        }
-        if ONE_THREAD {
-            let why = "tasks (`Tool::as_task`) need threads, which this platform lacks";
-            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
-        }
-        self.tasks.get().map(Some)
     }
 
     /// Creates a connection.

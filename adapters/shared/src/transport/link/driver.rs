@@ -125,14 +125,12 @@ impl<R: LinkRole> Link<R> {
     }
 
     /// Waits until [`stop`](Self::stop) is called.
-    #[cfg_attr(target_family = "wasm", expect(dead_code, reason = "for streams of a process"))]
     pub(crate) async fn stopped(&self) {
         self.when(|state| (state.ending == Ending::Stopped).then_some(())).await;
     }
 
     /// Returns how long a write of the last output may make no progress if the peer may still read
     /// it; `None` if the output must leave promptly.
-    #[cfg_attr(target_family = "wasm", expect(dead_code, reason = "for streams of a process"))]
     pub(crate) fn output_patience(&self) -> Option<Duration> {
         self.inspect(State::output_patience)
     }

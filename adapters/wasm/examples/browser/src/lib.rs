@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use js_sys::Function;
-use mcp_wasm::http::Remote;
-use mcp_wasm::{Client, Error, sleep};
+use mcp_wasm::js::{JsPlatform, JsRemote, connect_http};
+use mcp_wasm::{Client, Error, Platform};
 use serde_json::json;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
 
@@ -25,12 +25,13 @@ pub async fn run(url: String, show: Function) -> Result<(), JsError> {
 }
 
 async fn demo(url: &str, show: impl Fn(&str, &str)) -> Result<(), Error> {
-    let connection = Client::new("page", "1.0.0").connect_http(Remote::new(url)?).await?;
-    let peer = connection.peer();
-    show(
-        "server",
-        &format!("{} {}, revision {}", peer.info.name, peer.info.version, peer.revision),
-    );
+    let connection = connect_http(Client::new("page", "1.0.0"), JsRemote::new(url)).await?;
+    if let Some(peer) = connection.peer() {
+        show(
+            "server",
+            &format!("{} {}, revision {}", peer.info.name, peer.info.version, peer.revision),
+        );
+    }
     let tools = connection.list_tools().await?;
     let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
     show("tools", &format!("{}: {}", names.len(), names.join(", ")));
@@ -39,19 +40,20 @@ async fn demo(url: &str, show: impl Fn(&str, &str)) -> Result<(), Error> {
     show("echo", echo.content.first().and_then(|block| block.as_text()).unwrap_or("?"));
 
     let steps = json!({"ms": 400, "steps": 4});
-    let mut sleeping = connection.call_tool("sleep", &steps).progress(|_| {}).start().await?;
-    while let Some(step) = sleeping.next_progress().await? {
-        show("progress", &format!("{} of {}", step.progress, step.total.unwrap_or_default()));
-    }
-    let slept = sleeping.await?;
+    let slept = connection
+        .call_tool("sleep", &steps)
+        .progress(|it| {
+            show("progress", &format!("{} of {}", it.progress, it.total.unwrap_or_default()));
+        })
+        .await?;
     show("sleep", slept.content.first().and_then(|block| block.as_text()).unwrap_or("?"));
 
     let endless = json!({"ms": 60_000, "steps": 600});
     let pending = connection.call_tool("sleep", &endless).start().await?;
-    sleep(Duration::from_millis(100)).await;
+    JsPlatform.sleep(Duration::from_millis(100)).await;
     pending.cancel("the page has seen enough");
     show("cancelled", "a call of 60 s");
-    connection.close().await?;
+    connection.close().await;
     show("closed", "the connection");
     Ok(())
 }

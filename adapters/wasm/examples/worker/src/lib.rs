@@ -4,12 +4,13 @@
 //! `workerd.capnp` runs it in workerd. `tests/wasm/run` builds and tries both.
 #![cfg(all(target_arch = "wasm32", target_os = "unknown"))]
 
+use std::rc::Rc;
 use std::time::Duration;
 
-use mcp_wasm::http::{Http, HttpService};
-use mcp_wasm::js::respond;
+use mcp_wasm::http::WebService;
+use mcp_wasm::js::{JsPlatform, respond};
 use mcp_wasm::proto::Progress;
-use mcp_wasm::{Cx, HandlerError, Server};
+use mcp_wasm::{Platform, Server};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use wasm_bindgen::JsValue;
@@ -22,28 +23,27 @@ struct Echo {
     text: String,
 }
 
-async fn count(cx: Cx) -> Result<&'static str, HandlerError> {
-    for number in 1..=3 {
-        cx.sleep(Duration::from_millis(20)).await;
-        cx.progress(Progress::new(number.into()).with_total(3.0))?;
-    }
-    Ok("three")
-}
-
 thread_local! {
     /// The service of this instance.
-    static SERVICE: Option<HttpService> = {
+    static SERVICE: Option<WebService> = {
         let server = Server::new("worker", "1.0.0")
-            .tool("echo", "Returns its text", |echo: Echo| echo.text)
-            .tool("count", "Counts to three", count);
-        HttpService::new(&server, Http::new().any_path()).ok()
+            .tool("echo", "Returns its text", |echo: Echo, _cx| Ok(echo.text))
+            .tool_async("count", "Counts to three", |(), cx| async move {
+                for number in 1..=3 {
+                    cx.sleep(Duration::from_millis(20)).await;
+                    cx.progress(Progress::new(number.into()).with_total(3.0))?;
+                }
+                Ok("three")
+            });
+        let platform: Rc<dyn Platform> = Rc::new(JsPlatform);
+        WebService::new(&server, &platform).ok()
     };
 }
 
 /// Handles a request of any client.
 ///
-/// Any instance can answer any request of a server whose revisions have no sessions:
-/// `server.revisions(&[Revision::V2026_07_28])`.
+/// Any instance can answer any request once the policy is
+/// `service.policy(|policy| policy.without_sessions())?`.
 ///
 /// # Errors
 /// Fails with the exception of the host.
