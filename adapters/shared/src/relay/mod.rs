@@ -257,15 +257,14 @@ impl Cx {
                 return Err(held.pending);
             }
         };
-        let (kept, cancelled) = (Arc::downgrade(kept), Arc::clone(&self.request.cancelled));
-        let (timer, entry) = (Arc::clone(&upstream), id.clone());
+        let cancelled = Arc::clone(&self.request.cancelled);
+        // Dropped also if the runtime rejects the task: no call stays without its timer.
+        let (timer, held) = (Arc::clone(&upstream), kept.remove_on_drop(id.clone()));
         let until = upstream.clock.now() + ANSWER_TIME;
         upstream.shared.workers.spawn_on_runtime(Box::pin(async move {
             // The timer also ends with the connection, and so has the call.
             or(or(cancelled.wait(), gone.wait()), timer.sleep_until(until)).await;
-            if let Some(kept) = kept.upgrade() {
-                kept.remove(&entry);
-            }
+            drop(held);
         }));
         Ok(self.ask_relayed((Some(id), None, keys), needed))
     }

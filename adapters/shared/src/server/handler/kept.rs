@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use mcp_proto::Principal;
 
@@ -68,14 +68,27 @@ impl Kept {
         value.downcast().ok().map(|value| *value)
     }
 
-    /// Drops a value.
-    pub(crate) fn remove(&self, id: &str) {
-        // Dropped without the lock.
-        let _removed = self.lock().remove(id);
+    /// Returns a guard that drops a value, if it is not taken before.
+    pub(crate) fn remove_on_drop(self: &Arc<Self>, id: String) -> RemoveOnDrop {
+        RemoveOnDrop { kept: Arc::downgrade(self), id }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Drops a kept value when it is dropped, also with a task that a runtime rejects or abandons.
+pub(crate) struct RemoveOnDrop {
+    kept: Weak<Kept>,
+    id: String,
+}
+
+impl Drop for RemoveOnDrop {
+    fn drop(&mut self) {
+        let Some(kept) = self.kept.upgrade() else { return };
+        // Dropped without the lock.
+        let _removed = kept.lock().remove(&self.id);
     }
 }
 
@@ -104,12 +117,12 @@ mod tests {
 
     #[test]
     fn values_are_bounded_in_total_and_for_each_principal() {
-        let kept = Kept::default();
+        let kept = Arc::new(Kept::default());
         let ada = Principal::new("ada");
         let ids: Vec<String> =
             (0..KEPT_OF_ONE_MAX).map(|it| kept.keep(ada.as_ref(), it).unwrap().0).collect();
         assert_eq!(kept.keep(ada.as_ref(), 99).unwrap_err(), 99);
-        kept.remove(&ids[0]);
+        drop(kept.remove_on_drop(ids[0].clone()));
         kept.keep(ada.as_ref(), 99).unwrap();
         for it in KEPT_OF_ONE_MAX..KEPT_MAX {
             kept.keep(None, it).unwrap();
