@@ -165,9 +165,9 @@ impl<R: Role<Event: Observe>> Node<R> {
         done
     }
 
-    fn told(&mut self, shared: &mut Shared, told: Observed) {
-        self.mark(shared, "event", &variant(&told));
-        match told {
+    fn observe(&mut self, shared: &mut Shared, observed: Observed) {
+        self.mark(shared, "event", &variant(&observed));
+        match observed {
             Observed::Cancelled(incoming) => self.end_request(incoming),
             Observed::Closed(why) => self.closed(shared, &why),
             Observed::Completed { call, outcome } => self.completed(shared, call, outcome),
@@ -354,7 +354,7 @@ impl<R: Role<Event: Observe>> Party for Node<R> {
         let mut moved = false;
         while let Some(event) = self.machine.poll_event() {
             self.record.events.push(format!("{event:?}"));
-            self.told(shared, event.into_told());
+            self.observe(shared, event.into_observed());
             moved = true;
         }
         if let Some(request) = self.withdrawn.first() {

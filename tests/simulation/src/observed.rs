@@ -22,11 +22,11 @@ pub(crate) enum Observed {
 /// Conversion of a role's events.
 pub(crate) trait Observe: Witness {
     /// Converts the event.
-    fn into_told(self) -> Observed;
+    fn into_observed(self) -> Observed;
 }
 
 impl Observe for client::Event {
-    fn into_told(self) -> Observed {
+    fn into_observed(self) -> Observed {
         match self {
             Self::Closed(why) => Observed::Closed(why),
             Self::Completed { call, outcome } => Observed::Completed { call: call.into(), outcome },
@@ -51,7 +51,7 @@ impl Observe for client::Event {
 }
 
 impl Observe for server::Event {
-    fn into_told(self) -> Observed {
+    fn into_observed(self) -> Observed {
         match self {
             Self::Closed(why) => Observed::Closed(why),
             Self::Completed { call, outcome } => Observed::Completed { call: call.into(), outcome },

@@ -27,7 +27,7 @@ fn call_with_token(solo: &mut ServerSolo, id: u32, token: &str) {
     solo.say(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"a","_meta":{{"progressToken":{token}}}}}}}"#));
 }
 
-fn told(token: &str, progress: &str) -> String {
+fn progress_message(token: &str, progress: &str) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{token},"progress":{progress}}}}}"#
     )
@@ -85,7 +85,7 @@ fn a_call_without_progress_asks_for_none() {
     let mut solo = client();
     solo.call("tools/call", r#"{"name":"a"}"#).unwrap();
     assert_eq!(solo.hear()["params"], json!({"name": "a"}));
-    solo.say(told("2", "1"));
+    solo.say(progress_message("2", "1"));
     solo.expect_silence();
 }
 
@@ -97,7 +97,7 @@ fn progress_is_sent_only_for_open_requests_that_asked_prg_03_prg_04() {
     solo.progress(1, &Progress::new(1.0)).unwrap();
     solo.expect_lines(&[]);
     solo.progress(2, &Progress::new(1.0)).unwrap();
-    solo.expect_lines(&[&told("\"t\"", "1")]);
+    solo.expect_lines(&[&progress_message("\"t\"", "1")]);
     solo.respond(2, "{}").unwrap();
     solo.take_lines();
     assert_eq!(solo.progress(2, &Progress::new(2.0)), Err(Misuse::Stale));
@@ -169,7 +169,7 @@ fn a_flood_of_progress_stops_reading_prg_08() {
     while mcp_proto::Endpoint::wants_input(&solo.machine) {
         taken += 1;
         assert!(taken <= 10, "the events are unbounded");
-        solo.say(told("2", &taken.to_string()));
+        solo.say(progress_message("2", &taken.to_string()));
     }
     assert_eq!(taken, 10);
 }
@@ -180,13 +180,13 @@ fn progress_with_an_unknown_token_is_dropped_silently_prg_09_t_52() {
     let call = solo.call_with("tools/list", "", wanted()).unwrap();
     solo.take_lines();
     for token in ["99", "1", "\"x\"", "\"\"", "-1", "18446744073709551615"] {
-        solo.say(told(token, "1"));
+        solo.say(progress_message(token, "1"));
         solo.expect_silence();
     }
     solo.cancel(call, "").unwrap();
     solo.take_lines();
     solo.take_events();
-    solo.say(told("2", "1"));
+    solo.say(progress_message("2", "1"));
     solo.expect_silence();
 }
 
@@ -195,9 +195,9 @@ fn tokens_match_by_type_prg_10_t_54() {
     let mut solo = client();
     solo.call_with("tools/list", "", wanted()).unwrap();
     solo.take_lines();
-    solo.say(told("\"2\"", "1"));
+    solo.say(progress_message("\"2\"", "1"));
     solo.expect_silence();
-    solo.say(told("2", "1"));
+    solo.say(progress_message("2", "1"));
     solo.expect_events(&["call#2 at 1"]);
 }
 
@@ -207,7 +207,7 @@ fn tokens_of_every_form_are_echoed_verbatim_prg_10_t_54() {
         let mut solo = server(R3);
         call_with_token(&mut solo, 1, token);
         solo.progress(1, &Progress::new(1.0)).unwrap();
-        solo.expect_lines(&[&told(token, "1")]);
+        solo.expect_lines(&[&progress_message(token, "1")]);
     }
     for token in ["1.5", "null", "true", "[]", "{}"] {
         let mut solo = server(R3);
@@ -244,7 +244,7 @@ fn progress_that_does_not_grow_never_fails_the_call_prg_16_t_56() {
     let mut solo = client();
     solo.call_with("tools/list", "", wanted()).unwrap();
     for progress in ["5", "5", "4", "-1", "6"] {
-        solo.say(told("2", progress));
+        solo.say(progress_message("2", progress));
     }
     solo.say(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
     solo.expect_events(&[
@@ -266,7 +266,7 @@ fn a_client_reports_progress_in_sessions() {
     );
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1,"_meta":{"progressToken":"s"}}}"#);
     solo.progress(1, &Progress::new(1.0)).unwrap();
-    solo.expect_lines(&[&told("\"s\"", "1")]);
+    solo.expect_lines(&[&progress_message("\"s\"", "1")]);
 }
 
 #[test]

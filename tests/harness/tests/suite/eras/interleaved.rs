@@ -76,15 +76,15 @@ pub(crate) fn open(server: &mut PlayedServer) {
     assert_eq!(welcome["result"]["protocolVersion"], R4, "{welcome}");
     server.say(INITIALIZED);
     server.expect_silence();
-    let told = server.told();
-    let Some(Event::Ready(peer)) = told.last() else { panic!("{told:?}") };
+    let events = server.take_events();
+    let Some(Event::Ready(peer)) = events.last() else { panic!("{events:?}") };
     assert_eq!((peer.revision, &*peer.info.name), (Revision::V2025_11_25, "session"));
 }
 
 /// Returns the only request delivered.
 pub(crate) fn request(server: &mut PlayedServer) -> (IncomingId, Context) {
-    let mut told = server.told();
-    match (told.pop(), told.as_slice()) {
+    let mut events = server.take_events();
+    match (events.pop(), events.as_slice()) {
         (Some(Event::Request { incoming, context, .. }), []) => (incoming, context),
         (last, before) => panic!("{before:?} {last:?}"),
     }
@@ -128,7 +128,7 @@ fn modern_requests_are_served_before_during_and_after_a_handshake_lif_20_lif_21_
     assert_eq!(server.hear()["result"]["protocolVersion"], R4);
     alone(&mut server);
     server.say(INITIALIZED);
-    assert!(matches!(server.told()[..], [Event::Ready(_)]));
+    assert!(matches!(server.take_events()[..], [Event::Ready(_)]));
     alone(&mut server);
     server.say(legacy("7", "tools/call", TOOL));
     let (incoming, context) = request(&mut server);
@@ -276,7 +276,7 @@ fn an_open_id_is_unique_across_eras_id_09() {
         server.say(line(!first_is_modern));
         let refusal = server.hear();
         assert_eq!((&refusal["id"], &refusal["error"]["code"]), (&json!(1), &json!(-32600)));
-        assert!(matches!(server.told()[..], [Event::Violation(_)]));
+        assert!(matches!(server.take_events()[..], [Event::Violation(_)]));
         // The first request is unaffected; afterwards both eras may reuse the id.
         assert_eq!(answer(&mut server, incoming), first_is_modern);
         for is_modern in [!first_is_modern, first_is_modern] {
@@ -298,20 +298,20 @@ fn a_cancellation_ends_the_request_of_its_id_in_either_era_can_11_can_13_can_19(
     server.say(legacy(r#""1""#, "tools/call", TOOL));
     let (in_session, _) = request(&mut server);
     server.say(cancel("2"));
-    assert!(server.told().is_empty());
+    assert!(server.take_events().is_empty());
 
     server.say(cancel("1"));
-    let told = server.told();
+    let events = server.take_events();
     assert!(
-        matches!(told[..], [Event::RequestCancelled { incoming, .. }] if incoming == alone),
-        "{told:?}"
+        matches!(events[..], [Event::RequestCancelled { incoming, .. }] if incoming == alone),
+        "{events:?}"
     );
     assert_eq!(server.machine.respond(server.now, alone, &Raw::empty_object()), Err(Misuse::Stale));
     server.say(cancel(r#""1""#));
-    let told = server.told();
+    let events = server.take_events();
     assert!(
-        matches!(told[..], [Event::RequestCancelled { incoming, .. }] if incoming == in_session),
-        "{told:?}"
+        matches!(events[..], [Event::RequestCancelled { incoming, .. }] if incoming == in_session),
+        "{events:?}"
     );
     assert_eq!(
         server.machine.respond(server.now, in_session, &Raw::empty_object()),
@@ -384,7 +384,7 @@ fn without_a_session_missing_metadata_is_reported_t_40() {
         );
         let supported = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
         assert_eq!(error["data"]["supported"], json!(supported));
-        assert!(server.told().is_empty());
+        assert!(server.take_events().is_empty());
     }
     // Pings precede any session, and a handshake is still possible.
     server.say(legacy("3", "ping", ""));
@@ -416,7 +416,7 @@ fn a_modern_request_with_bad_metadata_is_refused_in_a_session_stl_03_lif_24_cap_
         if code == -32022 {
             assert_eq!(line["error"]["data"]["requested"], meta[version], "LIF-24");
         }
-        assert!(server.told().is_empty(), "{meta}");
+        assert!(server.take_events().is_empty(), "{meta}");
     }
     // Metadata without any of the required members belongs to a session.
     server.say(legacy("10", "tools/call", &format!(r#""_meta":{{"progressToken":1}},{TOOL}"#)));

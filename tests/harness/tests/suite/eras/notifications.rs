@@ -29,7 +29,9 @@ fn changes_reach_the_session_untagged_and_subscriptions_tagged_stl_31_stl_32() {
     // Before the handshake, no session receives changes.
     server.say(modern(r#""l""#, "subscriptions/listen", filter));
     assert_eq!(server.hear()["method"], "notifications/subscriptions/acknowledged");
-    assert!(matches!(&server.told()[..], [Event::Watched { uri, .. }] if **uri == *"file:///a"));
+    assert!(
+        matches!(&server.take_events()[..], [Event::Watched { uri, .. }] if **uri == *"file:///a")
+    );
     assert_eq!(changed(&mut server, Change::Tools), [Some(json!("l"))]);
     assert_eq!(changed(&mut server, Change::Resource("file:///a")), [Some(json!("l"))]);
 
@@ -39,17 +41,19 @@ fn changes_reach_the_session_untagged_and_subscriptions_tagged_stl_31_stl_32() {
 
     server.say(legacy("1", "resources/subscribe", r#""uri":"file:///a""#));
     assert_eq!(server.hear()["result"], json!({}));
-    assert!(server.told().is_empty(), "it was watched before");
+    assert!(server.take_events().is_empty(), "it was watched before");
     assert_eq!(changed(&mut server, Change::Resource("file:///a")), [None, Some(json!("l"))]);
 
     // One ends and the other does not.
     server.say(cancel(r#""l""#));
-    assert!(server.told().is_empty(), "it is still watched");
+    assert!(server.take_events().is_empty(), "it is still watched");
     assert_eq!(changed(&mut server, Change::Resource("file:///a")), [None]);
     assert_eq!(changed(&mut server, Change::Tools), [None]);
     server.say(legacy("2", "resources/unsubscribe", r#""uri":"file:///a""#));
     assert_eq!(server.hear()["result"], json!({}));
-    assert!(matches!(&server.told()[..], [Event::Unwatched { uri, .. }] if **uri == *"file:///a"));
+    assert!(
+        matches!(&server.take_events()[..], [Event::Unwatched { uri, .. }] if **uri == *"file:///a")
+    );
     assert_eq!(changed(&mut server, Change::Resource("file:///a")), []);
 }
 
@@ -129,6 +133,7 @@ fn everything_open_in_either_era_ends_with_the_connection_stl_36_can_15() {
     assert!(answer(&mut server, alone));
     assert!(!answer(&mut server, in_session));
     assert!(
-        server.machine.close_reason().is_some() && matches!(server.told()[..], [Event::Closed(_)])
+        server.machine.close_reason().is_some()
+            && matches!(server.take_events()[..], [Event::Closed(_)])
     );
 }

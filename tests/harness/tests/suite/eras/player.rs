@@ -88,7 +88,7 @@ impl<M: Endpoint> Played<M> {
     }
 
     /// Takes the events since the last call.
-    pub(crate) fn told(&mut self) -> Vec<M::Event> {
+    pub(crate) fn take_events(&mut self) -> Vec<M::Event> {
         std::mem::take(&mut self.events)
     }
 }

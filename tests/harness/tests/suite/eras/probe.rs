@@ -216,8 +216,8 @@ fn a_silent_server_is_legacy_and_its_late_response_is_ignored_lif_28_tmo_15_t_35
         assert_eq!(client.next(), initialize(R4));
         client.say(&late);
         assert_eq!(client.next(), Next::Nothing, "{late}");
-        let told = client.told();
-        assert!(told.is_empty(), "{late}: {told:?}");
+        let events = client.take_events();
+        assert!(events.is_empty(), "{late}: {events:?}");
         client.answer(&welcome(R4));
         assert_eq!(client.next(), ready(R4), "{late}");
     }
@@ -319,7 +319,7 @@ fn a_server_that_exits_on_the_probe_can_be_connected_without_one_t_36() {
     gone.hear_all();
     gone.hang_up();
     assert_eq!(gone.machine.close_reason(), Some(&CloseReason::Peer));
-    assert!(matches!(&gone.told()[..], [client::Event::Closed(CloseReason::Peer)]));
+    assert!(matches!(&gone.take_events()[..], [client::Event::Closed(CloseReason::Peer)]));
     let mut again = client(gone.machine.fallback().unwrap());
     assert_eq!(again.next(), initialize(R4));
     again.answer(&welcome(R4));

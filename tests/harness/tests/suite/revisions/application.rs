@@ -83,7 +83,7 @@ impl ClientApplication {
             )),
             client::Event::Completed { call, outcome } => {
                 let name = self.calls.remove(&call).expect("a call that ends is open");
-                self.log.note(format_args!("{name}: {}", told(&outcome)));
+                self.log.note(format_args!("{name}: {}", describe(&outcome)));
             }
             client::Event::Subscribed { call, filter } => {
                 let name = self.name(Some(call));
@@ -216,7 +216,7 @@ impl ServerApplication {
             }
             server::Event::Completed { call, outcome } => {
                 let (what, incoming) = self.calls.remove(&call).expect("a call that ends is open");
-                self.log.note(format_args!("{what}: {}", told(&outcome)));
+                self.log.note(format_args!("{what}: {}", describe(&outcome)));
                 self.say(now, server, incoming, what);
             }
             server::Event::Violation(violation) => {
@@ -438,7 +438,7 @@ fn surroundings(context: &Context) -> String {
 }
 
 /// Describes how a call ended, without details of the wire.
-fn told(outcome: &Result<Raw, CallError>) -> String {
+fn describe(outcome: &Result<Raw, CallError>) -> String {
     match outcome {
         Ok(result) => {
             if let Ok(page) = ListToolsResult::decode(result) {
