@@ -129,7 +129,7 @@ impl Cx {
         if std::mem::replace(&mut rounds.has_relayed, true) {
             return Err(HandlerError::internal("a run of a handler can relay one call only"));
         }
-        Ok(rounds.relayed.take())
+        Ok(rounds.relayed.take().map(|relayed| *relayed))
     }
 
     fn asker(&self) -> Asker {
@@ -290,7 +290,7 @@ impl Cx {
     /// Returns the error that asks questions, which have the keys of `relayed`.
     fn ask_relayed(&self, relayed: Relayed, questions: Vec<NeededInput>) -> HandlerError {
         let keys = relayed.2.clone();
-        self.rounds().relayed = Some(relayed);
+        self.rounds().relayed = Some(Box::new(relayed));
         let asked = self.ask_all(keys.iter().map(String::as_str).zip(questions));
         // Without questions, the other server wants the request again.
         asked.err().unwrap_or_else(|| self.repeat())

@@ -14,8 +14,8 @@ pub(crate) struct RoundState {
     pub(crate) state: Option<Raw>,
     /// The results of what must not happen twice.
     done: Vec<(String, Raw)>,
-    /// The call that the handler relays, between two rounds.
-    pub(crate) relayed: Option<Relayed>,
+    /// The call that the handler relays, between two rounds. Boxed: few handlers relay calls.
+    pub(crate) relayed: Option<Box<Relayed>>,
     /// The number under which the connection knows the cancellation of the request, in a legacy
     /// session.
     pub(crate) cancellation: Option<u64>,
@@ -124,7 +124,7 @@ mod tests {
         rounds.answers.push(("name".into(), raw(r#"{"action":"decline"}"#)));
         rounds.state = Some(raw("[1,2]"));
         rounds.set_done("paid", raw("7"));
-        rounds.relayed = Some((None, Some("s".into()), vec!["k".into()]));
+        rounds.relayed = Some(Box::new((None, Some("s".into()), vec!["k".into()])));
         let again = RoundState::read(rounds.to_text().as_deref(), None).unwrap();
         assert_eq!(again.find("name"), rounds.find("name"));
         assert_eq!(again.state, rounds.state);
