@@ -15,7 +15,7 @@ use std::process::Command;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use common::{client, eventually, example, story, success, welcome};
+use common::{client, eventually, example, success, welcome, with_timeout};
 use mcp_blocking::proto::{CallError, CloseReason, Fault, Limits, Revision, ViolationKind};
 use mcp_blocking::{Client, Connection, Error};
 use nix::errno::Errno;
@@ -72,7 +72,7 @@ fn is_alive(process: Pid) -> bool {
 
 #[test]
 fn a_child_serves_and_ends_when_its_input_does() {
-    story(|| {
+    with_timeout(|| {
         let client =
             patient().revisions(&Revision::ALL).spawn(example("echo_server")).wait().unwrap();
         assert_eq!(&*client.peer().info.name, "echo");
@@ -84,7 +84,7 @@ fn a_child_serves_and_ends_when_its_input_does() {
 
 #[test]
 fn a_child_may_write_while_it_exits() {
-    story(|| {
+    with_timeout(|| {
         // Late output must be read, or the child would die of SIGPIPE.
         let script = r#"welcome; while read -r _; do :; done
             i=0; while [ $i -lt 2000 ]; do i=$((i+1)); say "late output, number $i"; done
@@ -96,7 +96,7 @@ fn a_child_may_write_while_it_exits() {
 
 #[test]
 fn a_child_has_a_process_group_of_its_own() {
-    story(|| {
+    with_timeout(|| {
         let client = patient().spawn(sh("echo $$ >&2; exec $ECHO")).wait().unwrap();
         let child = process_on_stderr(&client);
         assert_eq!(getpgid(Some(child)).unwrap(), child);
@@ -107,7 +107,7 @@ fn a_child_has_a_process_group_of_its_own() {
 
 #[test]
 fn a_missing_program_is_an_error() {
-    story(|| {
+    with_timeout(|| {
         let failed = client().spawn(Command::new("/no/such/server")).wait();
         assert!(
             matches!(&failed, Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::NotFound)
@@ -117,7 +117,7 @@ fn a_missing_program_is_an_error() {
 
 #[test]
 fn the_error_of_a_child_that_fails_to_start_includes_its_stderr() {
-    story(|| {
+    with_timeout(|| {
         let script = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo \"line $i\" >&2; done; exit 7";
         let failed = client().spawn(sh(script)).wait().map(drop).unwrap_err();
         let Error::Start { why: CloseReason::Peer, status: Some(status), stderr, .. } = &failed
@@ -133,7 +133,7 @@ fn the_error_of_a_child_that_fails_to_start_includes_its_stderr() {
 
 #[test]
 fn stderr_lines_are_bounded() {
-    story(|| {
+    with_timeout(|| {
         let script = concat!(
             "head -c 1000000 /dev/zero | tr '\\0' x >&2; ",
             "echo >&2; printf '\\377 the end' >&2; exit 1"
@@ -148,7 +148,7 @@ fn stderr_lines_are_bounded() {
 
 #[test]
 fn a_child_that_does_not_answer_is_ended() {
-    story(|| {
+    with_timeout(|| {
         let limits = Limits {
             probe_timeout: Duration::from_millis(50),
             handshake_timeout: Duration::from_millis(50),
@@ -172,7 +172,7 @@ fn a_child_that_does_not_answer_is_ended() {
 
 #[test]
 fn a_child_that_ignores_the_end_of_its_input_gets_sigterm() {
-    story(|| {
+    with_timeout(|| {
         let client = impatient().spawn(sh("welcome; exec sleep 1000")).wait().unwrap();
         assert_eq!(client.close().wait().unwrap().unwrap().signal(), Some(Signal::SIGTERM as i32));
 
@@ -196,7 +196,7 @@ fn client_with(limits: Limits) -> Client {
 
 #[test]
 fn a_child_that_ignores_sigterm_is_killed() {
-    story(|| {
+    with_timeout(|| {
         let client = impatient()
             .spawn(sh("trap '' TERM; welcome; while :; do sleep 1; done"))
             .wait()
@@ -207,7 +207,7 @@ fn a_child_that_ignores_sigterm_is_killed() {
 
 #[test]
 fn a_child_with_a_full_pipe_is_ended() {
-    story(|| {
+    with_timeout(|| {
         let client = impatient().spawn(sh("welcome; exec sleep 1000")).wait().unwrap();
         let open =
             client.call_tool("any", &json!({"text": "x".repeat(500_000)})).start().wait().unwrap();
@@ -219,7 +219,7 @@ fn a_child_with_a_full_pipe_is_ended() {
 
 #[test]
 fn grandchildren_do_not_survive_their_parent() {
-    story(|| {
+    with_timeout(|| {
         // One ends on SIGTERM, the other has to be killed.
         for (client, script) in [
             (patient(), "sleep 1000 & echo $! >&2; exec $ECHO"),
@@ -236,7 +236,7 @@ fn grandchildren_do_not_survive_their_parent() {
 
 #[test]
 fn dropping_the_connection_leaves_no_orphan() {
-    story(|| {
+    with_timeout(|| {
         let client = impatient()
             .spawn(sh("echo $$ >&2; trap '' TERM; welcome; while :; do sleep 1; done"))
             .wait()
@@ -250,7 +250,7 @@ fn dropping_the_connection_leaves_no_orphan() {
 
 #[test]
 fn a_second_close_waits_as_well_and_returns_the_status() {
-    story(|| {
+    with_timeout(|| {
         let client = patient().spawn(sh("welcome; read -r _; sleep 0.05; exit 3")).wait().unwrap();
         let handles: Vec<_> = (0..8).map(|_| client.clone()).collect();
         drop(client);
@@ -266,7 +266,7 @@ fn a_second_close_waits_as_well_and_returns_the_status() {
 
 #[test]
 fn a_child_that_exits_loses_the_calls_in_flight_at_once() {
-    story(|| {
+    with_timeout(|| {
         let lossy = patient().recovery(mcp_blocking::Recovery::off());
         let client = lossy.spawn(sh("welcome; read -r _; exit 3")).wait().unwrap();
         let outcome = client.call_tool("any", &json!({})).wait();
@@ -280,7 +280,7 @@ fn a_child_that_exits_loses_the_calls_in_flight_at_once() {
 
 #[test]
 fn a_child_killed_from_outside_is_detected() {
-    story(|| {
+    with_timeout(|| {
         let client = patient().spawn(sh("echo $$ >&2; exec $ECHO")).wait().unwrap();
         let open = client.call_tool("sleep", &json!({"number": 3_600_000})).start().wait().unwrap();
         kill(process_on_stderr(&client), Signal::SIGKILL).unwrap();
@@ -291,7 +291,7 @@ fn a_child_killed_from_outside_is_detected() {
 
 #[test]
 fn the_last_response_of_a_child_that_exits_arrives() {
-    story(|| {
+    with_timeout(|| {
         let content = json!([{"type": "text", "text": "goodbye"}]);
         let answer = json!({"jsonrpc": "2.0", "id": 2, "result": {"content": content}});
         for _ in 0..20 {
@@ -306,14 +306,14 @@ fn the_last_response_of_a_child_that_exits_arrives() {
 
 #[test]
 fn output_besides_the_protocol_is_tolerated() {
-    story(|| {
+    with_timeout(|| {
         let (says, hears) = channel();
         let says = std::sync::Mutex::new(says);
         let script =
             "echo 'Welcome to the echo server!'; echo; welcome; echo DEBUG: got a call; exec $ECHO";
         let client = patient()
             .on_violation(move |violation, _| {
-                let _story_is_over = says.lock().unwrap().send(violation.kind);
+                let _test_has_ended = says.lock().unwrap().send(violation.kind);
             })
             .spawn(sh(script))
             .wait()
@@ -329,7 +329,7 @@ fn output_besides_the_protocol_is_tolerated() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_grandchild_that_keeps_the_pipes_open_does_not_block_closing() {
-    story(|| {
+    with_timeout(|| {
         let script = "setsid sh -c 'echo $$ >&2; exec sleep 1000' & welcome; read -r _; exit 5";
         let client = patient().spawn(sh(script)).wait().unwrap();
         let grandchild = process_on_stderr(&client);
@@ -344,7 +344,7 @@ fn a_grandchild_that_keeps_the_pipes_open_does_not_block_closing() {
 
 #[test]
 fn a_child_that_floods_its_stderr_is_not_blocked() {
-    story(|| {
+    with_timeout(|| {
         let script = concat!(
             "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); ",
             "echo \"a rather long line, number $i\" >&2; done; exec $ECHO"

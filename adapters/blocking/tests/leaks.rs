@@ -18,7 +18,8 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use common::{
-    Hand, client, connect_by_hand, eventually, example, pair, part, server, story, success, tool,
+    Hand, client, connect_by_hand, eventually, example, pair, part, server, success, tool,
+    with_timeout,
 };
 use mcp_blocking::proto::schema::ElicitResult;
 use mcp_blocking::{Client, Connection, ConnectionState, Recovery, Server};
@@ -129,18 +130,18 @@ fn lose_and_recover() {
 
 #[test]
 fn connections_leave_nothing_behind() {
-    story(|| {
+    with_timeout(|| {
         let _ends = EndOnDrop;
         // Starts the threads that live as long as the process.
         live_and_let_go();
         lose_and_recover();
-        eventually("only this story runs", || count("task") <= 3);
+        eventually("only this test runs", || count("task") <= 3);
         let files = count("fd");
         for _ in 0..20 {
             live_and_let_go();
             lose_and_recover();
         }
-        eventually("only this story runs", || count("task") <= 3);
+        eventually("only this test runs", || count("task") <= 3);
         assert_eq!(count("fd"), files);
         assert_eq!(children(), "");
     });

@@ -14,7 +14,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use common::eras::{discovered, meet, welcomed};
-use common::{client, eventually, story};
+use common::{client, eventually, with_timeout};
 use mcp_blocking::proto::{CallError, CloseReason, Era, Filter, Limits, Raw};
 use mcp_blocking::{Changed, Connection, Error, Recovery, Subscription};
 use mcp_test_processes::scratch_path;
@@ -72,7 +72,7 @@ fn tell(connection: &Connection, listening: &mut Subscription) {
 // T-36
 #[test]
 fn a_child_that_exits_when_probed_is_restarted_and_gets_initialize() {
-    story(|| {
+    with_timeout(|| {
         let connection = client().spawn(mortal(Era::Legacy)).wait().unwrap();
         assert_eq!(connection.era(), Era::Legacy);
         let mut listening = connection.subscribe(&Filter::new().resource(URI)).wait().unwrap();
@@ -109,7 +109,7 @@ fn stunned() -> Command {
 // T-36, LIF-31
 #[test]
 fn a_child_that_dies_of_an_unanswered_probe_is_restarted_and_its_era_is_remembered() {
-    story(|| {
+    with_timeout(|| {
         let limits = Limits { probe_timeout: Duration::from_millis(50), ..Limits::default() };
         let mut connection = client().limits(limits).spawn(stunned()).wait().unwrap();
         for _ in 0..2 {
@@ -124,7 +124,7 @@ fn a_child_that_dies_of_an_unanswered_probe_is_restarted_and_its_era_is_remember
 // T-36
 #[test]
 fn a_child_that_always_exits_is_started_twice_only() {
-    story(|| {
+    with_timeout(|| {
         let log = scratch_path("lives");
         let mut command = Command::new("sh");
         command.arg("-c").arg("echo once >>\"$LOG\"; read -r _; exit 3").env("LOG", &log);
@@ -144,7 +144,7 @@ fn a_child_that_always_exits_is_started_twice_only() {
 // LIF-31
 #[test]
 fn a_child_that_is_expected_to_be_legacy_is_started_once() {
-    story(|| {
+    with_timeout(|| {
         let connection =
             client().expect_era(Era::Legacy).spawn(mortal(Era::Legacy)).wait().unwrap();
         assert_eq!(connection.era(), Era::Legacy);
@@ -157,7 +157,7 @@ fn a_child_that_is_expected_to_be_legacy_is_started_once() {
 // FRM-22, STL-38, LIF-31
 #[test]
 fn a_dead_server_is_restarted_in_its_era_and_subscriptions_resume() {
-    story(|| {
+    with_timeout(|| {
         for (era, opening) in [
             (
                 Era::Legacy,
@@ -193,7 +193,7 @@ fn a_dead_server_is_restarted_in_its_era_and_subscriptions_resume() {
 // FRM-22
 #[test]
 fn a_running_server_is_ended_before_it_is_restarted() {
-    story(|| {
+    with_timeout(|| {
         let first = client().spawn(mortal(Era::Modern)).wait().unwrap();
         let mut listening = first.subscribe(&Filter::new().resource(URI)).wait().unwrap();
         let second = first.reconnect().wait().unwrap();
@@ -212,7 +212,7 @@ fn a_running_server_is_ended_before_it_is_restarted() {
 // FRM-22
 #[test]
 fn a_subscription_dropped_while_the_server_restarts_does_not_delay_it() {
-    story(|| {
+    with_timeout(|| {
         let log = scratch_path("lives-dropped");
         // Never acknowledges a subscription in its second life.
         let script = r#"
@@ -246,13 +246,13 @@ fn a_subscription_dropped_while_the_server_restarts_does_not_delay_it() {
 // FRM-22
 #[test]
 fn a_server_over_given_streams_cannot_be_restarted() {
-    story(|| {
+    with_timeout(|| {
         let (connection, _hand) = meet(Era::Modern, client(), &json!({"tools": {}}));
         let failed = connection.reconnect().wait().map(drop);
         let Err(Error::Io(error)) = &failed else { panic!("{failed:?}") };
         assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
         assert_eq!(connection.close_reason(), None, "the connection is unchanged");
-        let open = connection.call_raw("story/open", Raw::empty_object()).start().wait().unwrap();
+        let open = connection.call_raw("test/open", Raw::empty_object()).start().wait().unwrap();
         open.cancel("enough");
         connection.close().wait().unwrap();
     });

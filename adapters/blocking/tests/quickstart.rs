@@ -12,12 +12,12 @@ mod common;
 use std::io::read_to_string;
 use std::process::Stdio;
 
-use common::{example, story};
+use common::{example, with_timeout};
 use mcp_test_processes::Process;
 
 #[test]
 fn the_quickstart_prints_its_steps() {
-    let [said, errors] = story(|| {
+    let [said, errors] = with_timeout(|| {
         let mut command = example("quickstart");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = Process::start(&mut command);

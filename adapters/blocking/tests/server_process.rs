@@ -15,7 +15,7 @@ use std::io::{Read, Write};
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Hand, example, story};
+use common::{Hand, example, with_timeout};
 use mcp_blocking::Cx;
 use mcp_test_processes::Process;
 use nix::sys::signal::{Signal, kill};
@@ -105,7 +105,7 @@ fn time_to_end(doing: Doing, end: End) -> Duration {
 
 #[test]
 fn a_server_ends_promptly_in_every_situation() {
-    story(|| {
+    with_timeout(|| {
         for doing in [Doing::Nothing, Doing::Idle, Doing::Busy, Doing::Stuck] {
             for end in [End::Eof, End::Int, End::Term] {
                 // At the end of the input, handlers may take seconds to respond.
@@ -124,7 +124,7 @@ fn a_server_ends_promptly_in_every_situation() {
 
 #[test]
 fn requests_followed_immediately_by_the_end_of_input_are_answered() {
-    story(|| {
+    with_timeout(|| {
         let (process, mut hand, stderr) = start();
         let info = json!({"name": "n", "version": "1"});
         let hello =
@@ -150,7 +150,7 @@ fn requests_followed_immediately_by_the_end_of_input_are_answered() {
 
 #[test]
 fn handlers_may_finish_after_the_end_of_the_input() {
-    story(|| {
+    with_timeout(|| {
         let limits = mcp_blocking::proto::Limits {
             eof_drain_timeout: Duration::from_secs(60),
             ..Default::default()
@@ -180,7 +180,7 @@ fn handlers_may_finish_after_the_end_of_the_input() {
 
 #[test]
 fn a_response_is_not_truncated_while_the_client_reads() {
-    story(|| {
+    with_timeout(|| {
         let (process, mut hand, stderr) = start();
         hand.greet(json!({}));
         let text = "x".repeat(1_600_000);
@@ -208,7 +208,7 @@ fn a_response_is_not_truncated_while_the_client_reads() {
 
 #[test]
 fn a_server_whose_reader_is_gone_exits_successfully() {
-    story(|| {
+    with_timeout(|| {
         for doing in ["ping", "flood"] {
             let (process, mut hand, stderr) = start();
             hand.greet(json!({}));
@@ -218,7 +218,7 @@ fn a_server_whose_reader_is_gone_exits_successfully() {
             }
             let Hand { reader, mut writer } = hand;
             drop(reader);
-            // Its stdin stays open: only an answer finds out. (One may not: while another story
+            // Its stdin stays open: only an answer finds out. (One may not: while another test
             // starts a process, that one has the pipe as well, for a moment.)
             let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"});
             while writeln!(writer, "{ping}").is_ok() {}
@@ -230,7 +230,7 @@ fn a_server_whose_reader_is_gone_exits_successfully() {
 
 #[test]
 fn panic_messages_go_to_stderr_only() {
-    story(|| {
+    with_timeout(|| {
         let (mut process, mut hand, mut stderr) = start();
         hand.greet(json!({}));
         hand.call_tool(1, "panic", &json!({}));

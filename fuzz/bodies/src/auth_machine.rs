@@ -19,7 +19,7 @@ pub fn auth_machine(data: &[u8]) {
     let mut pending = None;
     while let [what, how, rest @ ..] = script {
         script = rest;
-        // Only the last lines of the story help.
+        // Only the last lines of the timeline help.
         if run.lines.len() > 2000 {
             return;
         }
@@ -211,7 +211,7 @@ fn finish(mut run: AuthRun, pending: Option<AuthAction>) {
         }
         run.wait();
     }
-    assert!(!run.waits(), "a wait does not end:\n{}", run.story());
+    assert!(!run.waits(), "a wait does not end:\n{}", run.timeline());
     run.close();
     run.run();
     for _ in 0..20 {
@@ -220,6 +220,6 @@ fn finish(mut run: AuthRun, pending: Option<AuthAction>) {
         }
         run.wait();
     }
-    assert!(run.auth.is_closed(), "it does not close:\n{}", run.story());
+    assert!(run.auth.is_closed(), "it does not close:\n{}", run.timeline());
     assert!(run.auth.credentials().is_none());
 }

@@ -13,14 +13,15 @@
     reason = "a test fails by panicking"
 )]
 
+mod full_server;
 mod hand;
 mod pairs;
 mod process;
 mod runtime;
-mod shop;
 mod socket;
-mod story;
+mod timeout;
 
+pub use full_server::{client, form, full_server, raw, server, tool};
 pub use hand::Hand;
 pub use mcp_test_processes::{Process, scratch_path};
 pub use pairs::{Serving, call_by_hand, connect_by_hand, pair, serve, serve_by_hand};
@@ -28,9 +29,8 @@ pub use pairs::{Serving, call_by_hand, connect_by_hand, pair, serve, serve_by_ha
 pub use process::is_alive;
 pub use process::{adapter_server, resident_kib, start_on_pipes};
 pub use runtime::{Blocking, Runtime, Smol, Stream, Tokio, TokioThreads};
-pub use shop::{client, form, raw, server, shop, tool};
 pub use socket::{Socket, socket_pair};
-pub use story::{at_once, eventually, failure, on, refusal, said, story, success, timer};
+pub use timeout::{at_once, eventually, failure, on, refusal, said, success, timer, with_timeout};
 
 /// Runs every test on every runtime, on all runtimes concurrently: tests mostly wait.
 #[macro_export]

@@ -17,7 +17,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use mcp_adapter_tests::{
-    Blocking, Runtime, Smol, Tokio, TokioThreads, client, on, pair, resident_kib, shop, success,
+    Blocking, Runtime, Smol, Tokio, TokioThreads, client, full_server, on, pair, resident_kib,
+    success,
 };
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::json;
@@ -36,7 +37,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 async fn calls<R: Runtime>() {
     let before = resident_kib("VmRSS");
     let began = Instant::now();
-    let (connection, serving) = pair::<R>(client(), shop()).await;
+    let (connection, serving) = pair::<R>(client(), full_server()).await;
     // The handler asks for input: each call crosses the connection six times, and a thousand are
     // open.
     let mut open = Vec::new();
@@ -60,7 +61,7 @@ async fn connections<R: Runtime>() {
     let crowd = if R::IS_ASYNC { CROWD } else { crowd_of_threads() };
     let before = resident_kib("VmRSS");
     let began = Instant::now();
-    let server = shop();
+    let server = full_server();
     let mut all = Vec::new();
     for _ in 0..crowd {
         all.push(pair::<R>(client(), server.clone()).await);

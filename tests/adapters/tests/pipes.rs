@@ -6,7 +6,7 @@
 use std::os::fd::AsFd;
 
 use mcp_adapter_tests::{
-    Blocking, Runtime, Smol, Tokio, TokioThreads, adapter_server, start_on_pipes, story,
+    Blocking, Runtime, Smol, Tokio, TokioThreads, adapter_server, start_on_pipes, with_timeout,
 };
 use nix::fcntl::{FcntlArg, fcntl};
 use serde_json::json;
@@ -49,16 +49,16 @@ fn pipes_are_enlarged<R: Runtime>() {
 
 #[test]
 fn pipes_keep_their_size_by_default() {
-    story(pipes_keep_their_size::<Blocking>);
-    story(pipes_keep_their_size::<Tokio>);
-    story(pipes_keep_their_size::<TokioThreads>);
-    story(pipes_keep_their_size::<Smol>);
+    with_timeout(pipes_keep_their_size::<Blocking>);
+    with_timeout(pipes_keep_their_size::<Tokio>);
+    with_timeout(pipes_keep_their_size::<TokioThreads>);
+    with_timeout(pipes_keep_their_size::<Smol>);
 }
 
 #[test]
 fn pipes_are_enlarged_on_request() {
-    story(pipes_are_enlarged::<Blocking>);
-    story(pipes_are_enlarged::<Tokio>);
-    story(pipes_are_enlarged::<TokioThreads>);
-    story(pipes_are_enlarged::<Smol>);
+    with_timeout(pipes_are_enlarged::<Blocking>);
+    with_timeout(pipes_are_enlarged::<Tokio>);
+    with_timeout(pipes_are_enlarged::<TokioThreads>);
+    with_timeout(pipes_are_enlarged::<Smol>);
 }

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 use mcp_adapter_tests::{
     Blocking, Hand, Process, Runtime, Smol, Tokio, TokioThreads, adapter_server, start_on_pipes,
-    story,
+    with_timeout,
 };
 use nix::fcntl::OFlag;
 use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
@@ -192,7 +192,7 @@ fn measure(
     on_each: [fn(Streams, Doing, End) -> Duration; 4],
     row: (Streams, Doing, End),
 ) {
-    let took = on_each.map(|measure| story(move || measure(row.0, row.1, row.2)));
+    let took = on_each.map(|measure| with_timeout(move || measure(row.0, row.1, row.2)));
     let shown = took.map(|took| format!("{:>8.1}", took.as_secs_f64() * 1000.0)).join(" |");
     println!("{what:<28} |{shown}");
     assert!(took.iter().all(|took| *took < BOUND), "{what}: {took:?}");
@@ -280,7 +280,7 @@ fn a_server_on_files_answers_all_of_them_and_ends_promptly() {
         from_file_to_file::<Tokio>,
         from_file_to_file::<TokioThreads>,
     ];
-    let took = on_each.map(story);
+    let took = on_each.map(with_timeout);
     println!("Files, busy, from its start to its end: {took:.1?}");
     assert!(took.iter().all(|took| *took < BOUND), "{took:?}");
 }

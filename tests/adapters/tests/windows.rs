@@ -18,7 +18,7 @@ use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use mcp_adapter_tests::{
-    Hand, Process, Runtime, adapter_server, client, shop, start_on_pipes, success,
+    Hand, Process, Runtime, adapter_server, client, full_server, start_on_pipes, success,
 };
 use serde_json::json;
 use tokio::net::windows::named_pipe::{ClientOptions, PipeMode, ServerOptions};
@@ -152,12 +152,12 @@ async fn a_script_is_found_and_started<R: Runtime>() {
     std::fs::create_dir_all(&directory).unwrap();
     let server = server::<R>();
     let script = format!("@\"{}\" %*\r\n", server.get_program().display());
-    std::fs::write(directory.join("shop.cmd"), script).unwrap();
+    std::fs::write(directory.join("server.cmd"), script).unwrap();
     let mut path = directory.clone().into_os_string();
     path.push(";");
     path.push(std::env::var_os("PATH").unwrap());
     let mut client = Command::new(env!("CARGO_BIN_EXE_adapter-client"));
-    client.arg("shop").args(server.get_args()).env("PATH", path);
+    client.arg("server").args(server.get_args()).env("PATH", path);
     let mut client = Process::start(client.stdin(Stdio::piped()).stdout(Stdio::piped()));
     let lines = BufReader::new(client.stdout.take().unwrap()).lines();
     let started: Vec<u32> = lines.take(2).map(|line| line.unwrap().parse().unwrap()).collect();
@@ -181,7 +181,7 @@ fn tokio_serves_and_connects_over_one_named_pipe() {
         let serving = tokio::spawn(async move {
             pipe.connect().await.unwrap();
             let (reader, writer) = tokio::io::split(pipe);
-            shop().serve(reader, writer).await
+            full_server().serve(reader, writer).await
         });
         let pipe = ClientOptions::new().open(&name).unwrap();
         let (reader, writer) = tokio::io::split(pipe);
@@ -205,7 +205,7 @@ fn a_blocking_client_connects_over_one_named_pipe_per_direction() {
     let serving = runtime.spawn(async move {
         reader.connect().await.unwrap();
         writer.connect().await.unwrap();
-        shop().serve(reader, writer).await
+        full_server().serve(reader, writer).await
     });
     let writer = File::options().write(true).open(&requests).unwrap();
     let reader = File::open(&responses).unwrap();

@@ -65,7 +65,7 @@ impl Drop for Served {
 
 /// Builds a server with an echo tool and one that panics.
 pub fn server() -> Server {
-    Server::new("shop", "1.0.0")
+    Server::new("server", "1.0.0")
         .logging()
         .lists(Lists::new().announce_changes())
         .add(Tool::define(tool("echo"), |said: Value| {

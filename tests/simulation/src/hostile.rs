@@ -265,7 +265,7 @@ impl Party for Hostile {
         self.is_over && self.out.is_empty()
     }
 
-    fn story(&self) -> String {
+    fn timeline(&self) -> String {
         String::new()
     }
 }

@@ -451,7 +451,7 @@ impl<R: Role<Event: Observe>> Party for Node<R> {
         self.machine.is_closed() && self.machine.outbox().is_empty()
     }
 
-    fn story(&self) -> String {
+    fn timeline(&self) -> String {
         format!("--- {} ---\n{}", self.name, self.machine.transcript())
     }
 }

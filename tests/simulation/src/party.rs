@@ -70,5 +70,5 @@ pub(crate) trait Party {
     fn is_done(&mut self) -> bool;
 
     /// Returns the party's history in words.
-    fn story(&self) -> String;
+    fn timeline(&self) -> String;
 }

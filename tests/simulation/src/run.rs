@@ -22,8 +22,8 @@ pub struct Failure {
     pub case: Case,
     /// The panic message; its first line names the promise.
     pub breach: String,
-    /// The story of the world.
-    pub story: String,
+    /// The timeline of the world.
+    pub timeline: String,
     taken: usize,
 }
 
@@ -41,7 +41,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = self.breach.lines().next().unwrap_or_default();
-        writeln!(f, "A PROMISE IS BROKEN: {line}\n{}", self.story)?;
+        writeln!(f, "A PROMISE IS BROKEN: {line}\n{}", self.timeline)?;
         writeln!(f, "seed: {}", self.case.seed)?;
         write!(f, "replay: cargo run --release -p mcp-simulation -- {}", replay(&self.case))
     }
@@ -63,7 +63,7 @@ pub(crate) trait Runs {
     fn taken(&self) -> usize;
 
     /// Returns the history in words.
-    fn story(&mut self) -> String;
+    fn timeline(&mut self) -> String;
 }
 
 fn world(case: &Case) -> Box<dyn Runs> {
@@ -100,7 +100,12 @@ pub fn run(case: &Case, coverage: &mut Coverage) -> Result<(), Box<Failure>> {
         let place = PLACE.take();
         let breach = words.unwrap_or_default();
         let breach = breach.replacen('\n', &format!(" [{place}]\n"), 1);
-        Box::new(Failure { case: case.clone(), breach, story: world.story(), taken: world.taken() })
+        Box::new(Failure {
+            case: case.clone(),
+            breach,
+            timeline: world.timeline(),
+            taken: world.taken(),
+        })
     })
 }
 

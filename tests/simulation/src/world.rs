@@ -289,12 +289,12 @@ impl Runs for World {
         self.taken
     }
 
-    fn story(&mut self) -> String {
-        let mut story = format!("on: {:?}\n", self.shared.plan.on);
+    fn timeline(&mut self) -> String {
+        let mut timeline = format!("on: {:?}\n", self.shared.plan.on);
         for player in &mut self.players {
-            story.push_str(&player.party().story());
+            timeline.push_str(&player.party().timeline());
         }
-        story
+        timeline
     }
 }
 

@@ -1,6 +1,6 @@
 //! Shared test support: a timeout, a client and a server in one process, and scripted peers.
 
-#![allow(dead_code, reason = "each file of stories uses a part of it")]
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod eras;
 
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs a test, which must end in time.
-pub(crate) fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T {
+pub(crate) fn with_timeout<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T {
     reset_signals();
     let (over, ended) = channel();
     let told = thread::spawn(move || {
@@ -33,7 +33,7 @@ pub(crate) fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static
     match ended.recv_timeout(PATIENCE) {
         Err(RecvTimeoutError::Timeout) => {
             Process::kill_those_of(told.thread().id());
-            panic!("the story hangs: it is not over after {PATIENCE:?}")
+            panic!("the test hangs: not finished after {PATIENCE:?}")
         }
         Ok(()) | Err(RecvTimeoutError::Disconnected) => match told.join() {
             Ok(end) => end,
@@ -69,22 +69,22 @@ pub(crate) fn part(client: Connection, serving: Serving) {
 
 /// Checks that the server responds, if only with an error.
 pub(crate) fn is_alive(client: &Connection) {
-    let outcome = client.call_raw("story/alive", Raw::empty_object()).wait();
+    let outcome = client.call_raw("test/alive", Raw::empty_object()).wait();
     assert_eq!(refusal(outcome).code, code::METHOD_NOT_FOUND);
 }
 
 pub(crate) fn client() -> Client {
-    Client::new("story", "1.0.0")
+    Client::new("test", "1.0.0")
 }
 
 pub(crate) fn server() -> Server {
-    Server::new("story", "1.0.0")
+    Server::new("test", "1.0.0")
 }
 
 /// Returns a tool that takes any object.
 pub(crate) fn tool<M>(name: &str, handler: impl Handler<ToolCall, M>) -> Tool {
     let schema = raw(json!({"type": "object"}));
-    Tool::define(schema::Tool::new(name, schema).description("Part of a story"), handler)
+    Tool::define(schema::Tool::new(name, schema).description("Part of a test"), handler)
 }
 
 pub(crate) fn raw(value: Value) -> Raw {

@@ -1,6 +1,6 @@
 //! A scripted client of any revision, which sends each request in the form of its era.
 
-#![allow(dead_code, reason = "each file of stories uses a part of it")]
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use mcp_blocking::Server;
 use mcp_blocking::proto::{Era, Revision};

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::common::{
     client, connect_by_hand, failure, is_alive, pair, part, raw, refusal, serve_by_hand, server,
-    story, success, tool,
+    success, tool, with_timeout,
 };
 
 #[derive(Deserialize)]
@@ -55,7 +55,7 @@ fn guest() -> Client {
 
 #[test]
 fn a_handler_asks_twice_and_gets_both_answers() {
-    story(|| {
+    with_timeout(|| {
         let runs = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&runs);
         let server = server().add(tool("introduce", move |arguments: Value, cx: Cx| {
@@ -71,7 +71,7 @@ fn a_handler_asks_twice_and_gets_both_answers() {
 
 #[test]
 fn many_calls_ask_at_once_and_each_gets_its_own_answers() {
-    story(|| {
+    with_timeout(|| {
         let echoing = client().on_elicitation(|form: Elicit| {
             ElicitResult::accept(raw(json!({"name": form.message})))
         });
@@ -96,7 +96,7 @@ fn many_calls_ask_at_once_and_each_gets_its_own_answers() {
 
 #[test]
 fn a_declined_question_is_a_tool_error() {
-    story(|| {
+    with_timeout(|| {
         for (answer, word) in
             [(ElicitResult::decline as fn() -> _, "declined"), (ElicitResult::cancel, "cancelled")]
         {
@@ -110,7 +110,7 @@ fn a_declined_question_is_a_tool_error() {
 
 #[test]
 fn an_answer_of_another_type_is_a_tool_error() {
-    story(|| {
+    with_timeout(|| {
         let answering =
             client().on_elicitation(|| ElicitResult::accept(raw(json!({"nom": "Ada"}))));
         let (client, serving) = pair(answering, inn());
@@ -122,7 +122,7 @@ fn an_answer_of_another_type_is_a_tool_error() {
 
 #[test]
 fn the_error_for_a_client_without_elicitation_names_the_capability() {
-    story(|| {
+    with_timeout(|| {
         for (revisions, expected) in [
             (&Revision::LEGACY[..], code::INTERNAL_ERROR),
             (&Revision::ALL[..], code::MISSING_CLIENT_CAPABILITY),
@@ -140,7 +140,7 @@ fn the_error_for_a_client_without_elicitation_names_the_capability() {
 
 #[test]
 fn a_server_that_asks_endlessly_is_stopped() {
-    story(|| {
+    with_timeout(|| {
         let limits = Limits { input_rounds_max: 3, ..Limits::default() };
         let nagging = || {
             server().limits(limits.clone()).add(tool(
@@ -169,7 +169,7 @@ fn a_server_that_asks_endlessly_is_stopped() {
 
 #[test]
 fn models_and_roots_can_be_asked_for_too() {
-    story(|| {
+    with_timeout(|| {
         let server = server().add(tool("survey", |cx: Cx| {
             let roots: Vec<String> = cx.roots("roots")?.into_iter().map(|root| root.uri).collect();
             let question = SamplingMessage::new(Role::User, roots.join(" "));
@@ -194,7 +194,7 @@ fn models_and_roots_can_be_asked_for_too() {
 
 #[test]
 fn a_model_that_refuses_fails_the_call_that_asked_it() {
-    story(|| {
+    with_timeout(|| {
         let surveying = || {
             server().add(tool("survey", |cx: Cx| {
                 let params = raw(json!({"messages": [], "maxTokens": 1}));
@@ -225,7 +225,7 @@ fn a_model_that_refuses_fails_the_call_that_asked_it() {
 
 #[test]
 fn a_client_handler_that_panics_answers_with_an_error_without_its_message() {
-    story(|| {
+    with_timeout(|| {
         let asked = AtomicUsize::new(0);
         let nervous = client().on_elicitation(move || {
             assert!(asked.fetch_add(1, Ordering::Relaxed) > 0, "the secret word");
@@ -253,7 +253,7 @@ fn a_client_handler_that_panics_answers_with_an_error_without_its_message() {
 
 #[test]
 fn cancelling_a_call_cancels_its_question() {
-    story(|| {
+    with_timeout(|| {
         let runs = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&runs);
         let server = inn().add(tool("introduce_counted", move |arguments: Value, cx: Cx| {
@@ -280,7 +280,7 @@ fn cancelling_a_call_cancels_its_question() {
 
 #[test]
 fn a_slow_user_does_not_block_the_connection() {
-    story(|| {
+    with_timeout(|| {
         let (think, thought) = std::sync::mpsc::channel::<()>();
         let thought = Mutex::new(thought);
         let slow = client().on_elicitation(move || {
@@ -328,7 +328,7 @@ fn station() -> Server {
 
 #[test]
 fn a_form_derived_from_a_type_reaches_the_client_as_known_fields() {
-    story(|| {
+    with_timeout(|| {
         for revisions in [&Revision::ALL[..], &Revision::LEGACY[..]] {
             let answering = client().revisions(revisions).on_elicitation(|asked: Elicit| {
                 assert_eq!(asked.message, "Which seats?");
@@ -364,7 +364,7 @@ fn a_form_derived_from_a_type_reaches_the_client_as_known_fields() {
 
 #[test]
 fn the_answer_to_a_derived_form_is_checked_against_its_schema() {
-    story(|| {
+    with_timeout(|| {
         for (answer, field) in [
             (json!({"name": "Ada"}), "seats"),
             (json!({"name": "Ada", "seats": 5}), "seats"),
@@ -388,7 +388,7 @@ fn a_type_that_is_not_a_form_fails_the_call_and_names_the_field() {
     struct Nested {
         booking: Booking,
     }
-    story(|| {
+    with_timeout(|| {
         let server = server().add(tool("book", |cx: Cx| {
             let nested: Nested = cx.ask_form("booking", "Which seats?")?;
             Ok(nested.booking.name)
@@ -420,7 +420,7 @@ fn notary() -> Server {
 
 #[test]
 fn a_handler_tells_accepted_declined_and_cancelled_apart() {
-    story(|| {
+    with_timeout(|| {
         let booking = raw(json!({"name": "Ada", "seats": 2}));
         let (accept, empty) = (ElicitResult::accept(booking), ElicitResult::accept(raw(json!({}))));
         let decline = ElicitResult::new(ElicitAction::Decline);
@@ -461,7 +461,7 @@ fn an_accepted_form_without_contents_is_checked_like_an_empty_one() {
         #[schemars(required)]
         reason: Option<String>,
     }
-    story(|| {
+    with_timeout(|| {
         for (content, expected) in [
             (None, Err("invalid answer to `why`")),
             (Some(json!({})), Err("invalid answer to `why`")),

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use crate::common;
 use crate::common::{
-    Hand, client, connect_by_hand, failure, pair, part, raw, refusal, serve_by_hand, server, story,
-    success, tool,
+    Hand, client, connect_by_hand, failure, pair, part, raw, refusal, serve_by_hand, server,
+    success, tool, with_timeout,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -33,9 +33,9 @@ fn weather() -> Server {
 
 #[test]
 fn a_tool_is_called_with_typed_arguments() {
-    story(|| {
+    with_timeout(|| {
         let (client, serving) = pair(client(), weather());
-        assert_eq!(&*client.peer().info.name, "story");
+        assert_eq!(&*client.peer().info.name, "test");
         let outcome = client.call_tool("forecast", &json!({"city": "Oslo", "days": 3})).wait();
         assert_eq!(success(outcome), "3 days of sun in Oslo");
 
@@ -50,7 +50,7 @@ fn a_tool_is_called_with_typed_arguments() {
 
 #[test]
 fn invalid_arguments_are_tool_errors() {
-    story(|| {
+    with_timeout(|| {
         let (client, serving) = pair(client(), weather());
         let why = failure(client.call_tool("forecast", &json!({"city": 3})).wait());
         assert!(why.contains("invalid arguments") && why.contains("string"), "{why}");
@@ -65,7 +65,7 @@ fn invalid_arguments_are_tool_errors() {
 
 #[test]
 fn malformed_tool_calls_are_refused() {
-    story(|| {
+    with_timeout(|| {
         let (client, serving) = pair(client(), weather());
         let unknown = refusal(client.call_tool("oracle", &json!({})).wait());
         assert_eq!(unknown.code, code::INVALID_PARAMS);
@@ -82,7 +82,7 @@ fn malformed_tool_calls_are_refused() {
 
 #[test]
 fn a_tool_chooses_how_it_fails() {
-    story(|| {
+    with_timeout(|| {
         let server = server().add(tool("fail", |how: Value| -> Result<String, HandlerError> {
             match how["how"].as_str() {
                 Some("failed") => Err(HandlerError::failed("it rained")),
@@ -107,7 +107,7 @@ fn a_tool_chooses_how_it_fails() {
 // LOG-08
 #[test]
 fn a_handler_that_panics_affects_no_other_call_and_its_message_is_not_sent() {
-    story(|| {
+    with_timeout(|| {
         let server = weather()
             .threads_max(1)
             .add(tool("panic", || -> Result<String, HandlerError> { panic!("the secret word") }));
@@ -131,7 +131,7 @@ fn a_handler_that_panics_affects_no_other_call_and_its_message_is_not_sent() {
 
 #[test]
 fn tools_are_listed_in_order_of_registration_over_all_pages() {
-    story(|| {
+    with_timeout(|| {
         let names = ["zebra", "ant", "mole", "bee", "yak"];
         let server = names.iter().fold(server().lists(Lists::new().page_max(2)), |server, name| {
             server.add(
@@ -157,7 +157,7 @@ struct Nothing;
 
 #[test]
 fn a_tool_without_arguments_takes_none_and_an_empty_object() {
-    story(|| {
+    with_timeout(|| {
         let server = server()
             .tool("unit", "Takes nothing", || "called")
             .tool("unit_struct", "Takes nothing", |_: Nothing| "called")
@@ -193,7 +193,7 @@ fn argument_types_that_are_no_objects_are_refused() {
 
 #[test]
 fn a_list_without_tools_has_one_page() {
-    story(|| {
+    with_timeout(|| {
         let (client, mut hand) = connect_by_hand(client());
         let listing =
             std::thread::spawn(move || client.list_tools().wait().map(|tools| tools.len()));
@@ -206,7 +206,7 @@ fn a_list_without_tools_has_one_page() {
 // PAG-02: an empty page is not the last one, either.
 #[test]
 fn pages_may_have_any_size() {
-    story(|| {
+    with_timeout(|| {
         let (client, mut hand) = connect_by_hand(client());
         let listing =
             std::thread::spawn(move || client.list_tools().wait().map(|tools| tools.len()));
@@ -230,7 +230,7 @@ fn pages_may_have_any_size() {
 // PAG-07
 #[test]
 fn a_list_that_repeats_a_cursor_is_an_error() {
-    story(|| {
+    with_timeout(|| {
         for circle in [&["a", "a"][..], &["a", "b", "a"], &["x", "b", "c", "x"]] {
             let (client, mut hand) = connect_by_hand(client());
             let pages = AtomicUsize::new(0);
@@ -277,7 +277,7 @@ fn list_within(limits: Limits, more: &[Value]) -> (Result<usize, Error>, Hand) {
 
 #[test]
 fn a_list_beyond_a_limit_is_an_error_with_its_name() {
-    story(|| {
+    with_timeout(|| {
         let last = json!({"tools": []});
         let exact = Limits { list_entries_max: 2, ..Limits::default() };
         assert_eq!(list_within(exact, std::slice::from_ref(&last)).0.unwrap(), 2);
@@ -303,7 +303,7 @@ fn a_list_beyond_a_limit_is_an_error_with_its_name() {
 
 #[test]
 fn an_invalid_result_is_an_error() {
-    story(|| {
+    with_timeout(|| {
         let (client, mut hand) = connect_by_hand(client());
         let first = client.call_tool("any", &json!({})).start().wait().unwrap();
         let second = client.call_tool("any", &json!({})).start().wait().unwrap();
@@ -317,7 +317,7 @@ fn an_invalid_result_is_an_error() {
 
 #[test]
 fn a_server_that_disconnects_loses_the_calls_in_flight_at_once() {
-    story(|| {
+    with_timeout(|| {
         let (client, mut hand) = connect_by_hand(client());
         let open = client.call_tool("any", &json!({})).start().wait().unwrap();
         hand.hear();
@@ -333,7 +333,7 @@ fn a_server_that_disconnects_loses_the_calls_in_flight_at_once() {
 
 #[test]
 fn operations_on_a_closed_connection_fail_at_once() {
-    story(|| {
+    with_timeout(|| {
         let (client, mut hand) = connect_by_hand(client());
         let other = client.clone();
         let mut open = client.call_tool("any", &json!({})).progress(|_| {}).start().wait().unwrap();
@@ -357,7 +357,7 @@ fn operations_on_a_closed_connection_fail_at_once() {
 
 #[test]
 fn dropping_the_last_handle_closes_the_connection() {
-    story(|| {
+    with_timeout(|| {
         let (client, serving) = pair(client(), weather());
         let other = client.clone();
         drop(client);
@@ -369,7 +369,7 @@ fn dropping_the_last_handle_closes_the_connection() {
 
 #[test]
 fn a_fault_of_the_peer_is_reported_on_both_sides() {
-    story(|| {
+    with_timeout(|| {
         // The server answers with an unknown revision.
         let (from_client, to_server) = std::io::pipe().unwrap();
         let (from_server, to_client) = std::io::pipe().unwrap();

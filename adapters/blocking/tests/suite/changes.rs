@@ -6,7 +6,7 @@ use mcp_blocking::proto::{Misuse, Revision};
 use mcp_blocking::{Cx, Lists, Server, SubscriptionChange, SubscriptionSettings};
 use serde_json::{Value, json};
 
-use crate::common::{server, story, tool};
+use crate::common::{server, tool, with_timeout};
 use crate::eras::Visitor;
 
 const NOTE: &str = "note://a";
@@ -55,7 +55,7 @@ impl Visitor {
 
 #[test]
 fn changes_are_sent_to_subscribers_in_both_eras() {
-    story(|| {
+    with_timeout(|| {
         for revision in ERAS {
             let mut server = changing();
             let changes = server.changes();
@@ -96,7 +96,7 @@ fn changes_are_sent_to_subscribers_in_both_eras() {
 
 #[test]
 fn undeclared_changes_are_not_sent() {
-    story(|| {
+    with_timeout(|| {
         for revision in ERAS {
             let mut visitor = Visitor::new(changing(), revision, json!({}));
             let result = visitor.ask("tools/call", json!({"name": "touch"}))["result"].clone();
@@ -109,7 +109,7 @@ fn undeclared_changes_are_not_sent() {
 
 #[test]
 fn tools_can_be_added_and_removed_while_serving() {
-    story(|| {
+    with_timeout(|| {
         for revision in ERAS {
             let mut server = changing();
             let changes = server.changes();
@@ -142,7 +142,7 @@ fn watched() -> (Server, Receiver<(bool, String)>) {
 
 #[test]
 fn the_server_observes_subscriptions() {
-    story(|| {
+    with_timeout(|| {
         for revision in ERAS {
             let (server, hears) = watched();
             let mut visitor =
@@ -177,7 +177,7 @@ impl Visitor {
 // SEC-02
 #[test]
 fn clients_subscribe_to_the_resources_of_the_server_only() {
-    story(|| {
+    with_timeout(|| {
         for revision in ERAS {
             let server = changing().lists(Lists::new().announce_changes()).template(
                 "file:///{name}",
@@ -202,7 +202,7 @@ fn clients_subscribe_to_the_resources_of_the_server_only() {
 
 #[test]
 fn the_application_decides_on_subscriptions() {
-    story(|| {
+    with_timeout(|| {
         for revision in ERAS {
             let (server, hears) = watched();
             let server = server.subscriptions(
@@ -218,7 +218,7 @@ fn the_application_decides_on_subscriptions() {
 
 #[test]
 fn a_check_of_subscriptions_that_panics_refuses_them() {
-    story(|| {
+    with_timeout(|| {
         let server = changing()
             .lists(Lists::new().announce_changes())
             .subscriptions(SubscriptionSettings::new().accept(|_, _| panic!("oh")));

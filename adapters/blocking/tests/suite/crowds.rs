@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::common;
 use crate::common::{
-    client, connect_by_hand, pair, part, serve_by_hand, server, story, success, tool,
+    client, connect_by_hand, pair, part, serve_by_hand, server, success, tool, with_timeout,
 };
 
 /// A barrier that opens once, and counts the threads that wait for it.
@@ -59,7 +59,7 @@ fn porter(door: &Arc<Door>) -> Server {
 
 #[test]
 fn a_thousand_calls_from_many_threads_share_one_connection() {
-    story(|| {
+    with_timeout(|| {
         let running = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
         let counted = Arc::clone(&running);
         let server = server().threads_max(4).add(tool("echo", move |arguments: Value| {
@@ -101,7 +101,7 @@ fn a_thousand_calls_from_many_threads_share_one_connection() {
 
 #[test]
 fn handlers_run_concurrently_up_to_the_bound() {
-    story(|| {
+    with_timeout(|| {
         for threads_max in [1, 3, 8] {
             // An eighth is kept for other handlers.
             let running = threads_max - threads_max / 8;
@@ -129,7 +129,7 @@ fn handlers_run_concurrently_up_to_the_bound() {
 
 #[test]
 fn with_one_thread_handlers_run_in_order() {
-    story(|| {
+    with_timeout(|| {
         let order = Arc::new(Mutex::new(Vec::new()));
         let said = Arc::clone(&order);
         let server = server().threads_max(1).add(tool("say", move |arguments: Value| {
@@ -152,7 +152,7 @@ fn with_one_thread_handlers_run_in_order() {
 
 #[test]
 fn cancelled_requests_are_removed_from_the_queue() {
-    story(|| {
+    with_timeout(|| {
         let door = Arc::new(Door::default());
         let begun = Arc::new(AtomicUsize::new(0));
         let beginning = Arc::clone(&begun);
@@ -192,7 +192,7 @@ fn cancelled_requests_are_removed_from_the_queue() {
 
 #[test]
 fn a_client_drops_cancelled_questions() {
-    story(|| {
+    with_timeout(|| {
         let (says, hears) = channel();
         let says = Mutex::new(says);
         let door = Arc::new(Door::default());
@@ -218,7 +218,7 @@ fn a_client_drops_cancelled_questions() {
             hand.notify("notifications/cancelled", &json!({"requestId": number}));
         }
         hand.request(3000, "sampling/createMessage", &params(3000));
-        hand.notify("notifications/story", &json!({}));
+        hand.notify("notifications/test", &json!({}));
         all_heard.recv().unwrap();
         door.open();
         let mut answered: Vec<_> = (0..5).map(|_| hand.hear()["id"].as_u64().unwrap()).collect();
@@ -231,7 +231,7 @@ fn a_client_drops_cancelled_questions() {
 
 #[test]
 fn more_requests_than_allowed_are_refused_and_the_rest_is_answered() {
-    story(|| {
+    with_timeout(|| {
         let door = Arc::new(Door::default());
         let limits = Limits { requests_max: 8, ..Limits::default() };
         let (mut hand, serving) = serve_by_hand(porter(&door).threads_max(2).limits(limits));
@@ -254,7 +254,7 @@ fn more_requests_than_allowed_are_refused_and_the_rest_is_answered() {
 
 #[test]
 fn more_calls_than_allowed_wait_for_room() {
-    story(|| {
+    with_timeout(|| {
         let limits = Limits { calls_max: 4, ..Limits::default() };
         let server = server().add(tool("echo", |arguments: Value| arguments["text"].to_string()));
         let (client, serving) = pair(client().limits(limits), server);

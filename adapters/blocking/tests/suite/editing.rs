@@ -10,7 +10,7 @@ use mcp_blocking::proto::schema::{self, PromptArgument};
 use mcp_blocking::{Changes, EditError, Prompt, Resource, Template, Tool};
 use serde_json::json;
 
-use crate::common::{server, story, tool};
+use crate::common::{server, tool, with_timeout};
 use crate::eras::Visitor;
 
 const ERAS: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
@@ -69,7 +69,7 @@ fn empty(revision: Revision) -> (Changes, Visitor) {
 // CAP-01, CAP-12
 #[test]
 fn a_server_with_empty_lists_is_filled_by_one_edit_cap_12() {
-    story(|| {
+    with_timeout(|| {
         for revision in ERAS {
             let (changes, mut visitor) = empty(revision);
             let changing = json!({"listChanged": true});
@@ -108,7 +108,7 @@ fn a_server_with_empty_lists_is_filled_by_one_edit_cap_12() {
 
 #[test]
 fn entries_are_replaced_in_place_and_removed() {
-    story(|| {
+    with_timeout(|| {
         for revision in ERAS {
             let (changes, mut visitor) = empty(revision);
             changes
@@ -151,7 +151,7 @@ fn entries_are_replaced_in_place_and_removed() {
 
 #[test]
 fn an_edit_that_fails_or_panics_changes_nothing() {
-    story(|| {
+    with_timeout(|| {
         for revision in ERAS {
             let (changes, mut visitor) = empty(revision);
             changes.add(tool("one", || "done")).unwrap();
@@ -208,7 +208,7 @@ fn a_method_of_an_edit_that_fails_changes_nothing() {
 
 #[test]
 fn requests_see_the_state_before_or_after_an_edit() {
-    story(|| {
+    with_timeout(|| {
         let (changes, mut visitor) = empty(Revision::V2025_11_25);
         changes.edit(|edit| edit.add(named("even"))).unwrap();
         let editing = thread::spawn(move || {
@@ -244,7 +244,7 @@ impl Drop for EditsOnDrop {
 
 #[test]
 fn handlers_are_dropped_without_a_lock() {
-    story(|| {
+    with_timeout(|| {
         let changes = server().changes();
         let (says, hears) = channel();
         let entry = || {

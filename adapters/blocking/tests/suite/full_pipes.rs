@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use crate::common;
 use crate::common::{
-    Hand, client, connect_by_hand, pair, part, raw, serve_by_hand, server, story, success, tool,
-    welcome,
+    Hand, client, connect_by_hand, pair, part, raw, serve_by_hand, server, success, tool, welcome,
+    with_timeout,
 };
 
 const FOR_EVER: Duration = Duration::MAX;
@@ -38,7 +38,7 @@ fn narrow() -> Limits {
 
 #[test]
 fn both_sides_flood_at_once_without_deadlock() {
-    story(|| {
+    with_timeout(|| {
         let heard = Arc::new(AtomicUsize::new(0));
         let hearing = Arc::clone(&heard);
         let client = client().limits(narrow()).on_notification(move |_, _, _| {
@@ -74,10 +74,10 @@ fn both_sides_flood_at_once_without_deadlock() {
 
 #[test]
 fn a_client_reads_and_times_out_while_its_output_is_stuck() {
-    story(|| {
+    with_timeout(|| {
         let (says, hears) = channel();
         let listening = client().limits(narrow()).on_notification(move |_, params, _| {
-            let _story_is_over = says.send(params.unwrap().member("data").unwrap().to_string());
+            let _test_has_ended = says.send(params.unwrap().member("data").unwrap().to_string());
         });
         let (client, mut hand) = connect_by_hand(listening);
         // The server does not read: the first call fills the pipe and the outbox, and the others
@@ -108,7 +108,7 @@ fn a_client_reads_and_times_out_while_its_output_is_stuck() {
 
 #[test]
 fn a_call_waits_for_room() {
-    story(|| {
+    with_timeout(|| {
         let (client, mut hand) = connect_by_hand(client().limits(narrow()));
         let calling = std::thread::spawn(move || {
             let open: Vec<_> = (0..10)
@@ -134,7 +134,7 @@ fn a_call_waits_for_room() {
 
 #[test]
 fn a_server_keeps_reading_while_its_responses_are_stuck() {
-    story(|| {
+    with_timeout(|| {
         let (says, hears) = channel();
         let says = Mutex::new(says);
         let server =
@@ -164,7 +164,7 @@ fn a_server_keeps_reading_while_its_responses_are_stuck() {
 
 #[test]
 fn a_handler_that_waits_for_room_is_released_when_the_client_disconnects() {
-    story(|| {
+    with_timeout(|| {
         let (says, hears) = channel();
         let says = Mutex::new(says);
         let server = server().limits(narrow()).logging().add(tool("flood", move |cx: Cx| {
@@ -190,7 +190,7 @@ fn a_handler_that_waits_for_room_is_released_when_the_client_disconnects() {
 
 #[test]
 fn a_client_that_never_reads_is_disconnected() {
-    story(|| {
+    with_timeout(|| {
         let limits =
             Limits { replies_bytes_max: 100_000, stall_timeout: SOON, ..Limits::default() };
         let server = server().limits(limits).add(tool("large", || large("x")));
@@ -248,7 +248,7 @@ impl Write for Sip {
 
 #[test]
 fn streams_may_transfer_single_bytes() {
-    story(|| {
+    with_timeout(|| {
         let (from_client, to_server) = io::pipe().unwrap();
         let (from_server, to_client) = io::pipe().unwrap();
         let server = server()
@@ -274,7 +274,7 @@ fn sockets_work_and_are_shut_down() {
         assert_eq!(success(client.call_tool("echo", &json!({"text": 5})).wait()), "5");
         part(client, serving);
     }
-    story(|| {
+    with_timeout(|| {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (theirs, _) = listener.accept().unwrap();
@@ -297,7 +297,7 @@ struct Brittle {
 impl Write for Brittle {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.breaks.try_recv().is_ok() {
-            let _story_is_over = self.noticed.send(());
+            let _test_has_ended = self.noticed.send(());
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         self.pipe.write(bytes)
@@ -310,7 +310,7 @@ impl Write for Brittle {
 
 #[test]
 fn output_of_a_server_that_stopped_reading_is_read_to_its_end() {
-    story(|| {
+    with_timeout(|| {
         let (from_client, to_server) = io::pipe().unwrap();
         let (from_server, to_client) = io::pipe().unwrap();
         let (break_it, breaks) = channel();
@@ -329,7 +329,7 @@ fn output_of_a_server_that_stopped_reading_is_read_to_its_end() {
         let asked = hand.hear();
         // The server answers this call and exits, so everything sent after it hits a broken pipe.
         break_it.send(()).unwrap();
-        client.notify_raw("notifications/story", Some(&raw(json!({})))).wait().unwrap();
+        client.notify_raw("notifications/test", Some(&raw(json!({})))).wait().unwrap();
         notices.recv().unwrap();
         let ping = client.call(Ping::new()).timeout(Duration::from_millis(20)).wait();
         assert!(
@@ -347,7 +347,7 @@ fn output_of_a_server_that_stopped_reading_is_read_to_its_end() {
 
 #[test]
 fn a_silent_server_that_stopped_reading_is_given_up() {
-    story(|| {
+    with_timeout(|| {
         let (client, Hand { reader, mut writer }) = connect_by_hand(client());
         let open = client.call_tool("any", &json!({})).start().wait().unwrap();
         drop(reader);

@@ -8,7 +8,7 @@ use mcp_blocking::{Changed, Client, Connection, Error, Subscription};
 use serde_json::{Value, json};
 
 use crate::common::eras::meet;
-use crate::common::{Hand, client, refusal, story};
+use crate::common::{Hand, client, refusal, with_timeout};
 
 const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 
@@ -71,8 +71,7 @@ fn listen(era: Era, client: Client) -> (Connection, Subscription, Told) {
 
 /// Waits until all output of the server was handled, with a later request.
 fn settled(connection: &Connection, told: &mut Told) {
-    let question =
-        connection.call_raw("story/settled", Raw::empty_object()).start().wait().unwrap();
+    let question = connection.call_raw("test/settled", Raw::empty_object()).start().wait().unwrap();
     let asked = told.hand.hear();
     told.hand.refuse(&asked, code::METHOD_NOT_FOUND);
     assert_eq!(refusal(question.wait()).code, code::METHOD_NOT_FOUND);
@@ -81,7 +80,7 @@ fn settled(connection: &Connection, told: &mut Told) {
 // STL-29, STL-33, CAN-01
 #[test]
 fn changes_arrive_until_the_subscription_is_dropped_and_the_server_is_notified() {
-    story(|| {
+    with_timeout(|| {
         for era in ERAS {
             let (connection, mut listening, mut told) = listen(era, client());
             assert_eq!(listening.acknowledged(), Filter::new().tools().resource("note://one"));
@@ -113,7 +112,7 @@ fn changes_arrive_until_the_subscription_is_dropped_and_the_server_is_notified()
 // T-122
 #[test]
 fn a_change_below_a_resource_has_its_own_uri() {
-    story(|| {
+    with_timeout(|| {
         for era in ERAS {
             let (connection, mut listening, mut told) = listen(era, client());
             told.tell_of("note://one/line/5");
@@ -129,7 +128,7 @@ fn a_change_below_a_resource_has_its_own_uri() {
 // STL-30, STL-35
 #[test]
 fn a_server_may_acknowledge_less_than_requested() {
-    story(|| {
+    with_timeout(|| {
         let everything = Filter::new().tools().prompts().resources().resource("note://one");
         let (connection, mut hand) = meet(Era::Modern, client(), &capabilities());
         let (asking, filter) = (connection.clone(), everything.clone());
@@ -153,7 +152,7 @@ fn a_server_may_acknowledge_less_than_requested() {
 // STL-36, T-101
 #[test]
 fn changes_before_the_end_of_a_subscription_are_delivered() {
-    story(|| {
+    with_timeout(|| {
         let (connection, mut listening, mut told) = listen(Era::Modern, client());
         told.tell(TOOLS, json!({}));
         told.tell_of("note://one");
@@ -174,7 +173,7 @@ fn changes_before_the_end_of_a_subscription_are_delivered() {
 // STL-37, T-101
 #[test]
 fn a_subscription_withdrawn_by_the_server_reports_it() {
-    story(|| {
+    with_timeout(|| {
         let (connection, mut listening, mut told) = listen(Era::Modern, client());
         let id = told.request["id"].clone();
         told.hand
@@ -187,7 +186,7 @@ fn a_subscription_withdrawn_by_the_server_reports_it() {
 
 #[test]
 fn the_end_of_the_connection_ends_waits_for_changes() {
-    story(|| {
+    with_timeout(|| {
         for era in ERAS {
             // Closed by this side.
             let (connection, mut listening, told) = listen(era, client());
@@ -220,7 +219,7 @@ fn the_end_of_the_connection_ends_waits_for_changes() {
 // TMO-03
 #[test]
 fn a_subscription_that_the_server_refuses_or_ignores_is_an_error() {
-    story(|| {
+    with_timeout(|| {
         let limits = Limits { call_timeout: Duration::from_millis(50), ..Limits::default() };
         let (connection, mut hand) = meet(Era::Modern, client().limits(limits), &capabilities());
         let outcome = connection.subscribe(&Filter::new().tools()).wait();
@@ -246,7 +245,7 @@ fn a_subscription_that_the_server_refuses_or_ignores_is_an_error() {
 
 #[test]
 fn unread_changes_are_merged_and_none_is_lost() {
-    story(|| {
+    with_timeout(|| {
         for era in ERAS {
             let (connection, mut listening, mut told) = listen(era, client());
             for _ in 0..3 {
@@ -289,7 +288,7 @@ fn unread_changes_are_merged_and_none_is_lost() {
 // STL-34
 #[test]
 fn subscriptions_are_independent() {
-    story(|| {
+    with_timeout(|| {
         for era in ERAS {
             let hears = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
             let other = std::sync::Arc::clone(&hears);

@@ -9,7 +9,7 @@ use mcp_blocking::{HandlerError, Lists, Prompt, Server, SubscriptionSettings, Te
 use serde_json::{Value, json};
 
 use crate::common;
-use crate::common::{raw, server, story, tool};
+use crate::common::{raw, server, tool, with_timeout};
 use crate::eras::Visitor;
 
 const FILES: &str = "file:///{name}";
@@ -47,7 +47,7 @@ fn files() -> Template {
 }
 
 fn in_every_revision(server: fn() -> Server, tell: fn(&mut Visitor)) {
-    story(move || {
+    with_timeout(move || {
         for revision in Revision::ALL {
             let mut visitor = Visitor::new(server(), revision, json!({}));
             tell(&mut visitor);
@@ -171,7 +171,7 @@ fn unread() -> Result<&'static str, HandlerError> {
 
 #[test]
 fn registered_entries_are_declared() {
-    story(|| {
+    with_timeout(|| {
         let declared = |server: Server| {
             let visitor = Visitor::new(server, Revision::V2026_07_28, json!({}));
             let declared = visitor.declared.clone();

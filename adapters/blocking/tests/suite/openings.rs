@@ -12,14 +12,16 @@ use mcp_blocking::{Client, Cx, Error};
 use serde_json::{Value, json};
 
 use crate::common::eras::{discovered, meet, meet_by, welcomed};
-use crate::common::{Hand, client, connect_by_hand, pair, part, raw, server, story, success, tool};
+use crate::common::{
+    Hand, client, connect_by_hand, pair, part, raw, server, success, tool, with_timeout,
+};
 
 const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 
 // LIF-26, LIF-28
 #[test]
 fn a_client_probes_the_era_of_a_server_and_adopts_it() {
-    story(|| {
+    with_timeout(|| {
         for (era, revision) in ERAS.into_iter().zip([Revision::V2025_11_25, Revision::V2026_07_28])
         {
             let (connection, _hand) = meet(era, client(), &json!({}));
@@ -32,7 +34,7 @@ fn a_client_probes_the_era_of_a_server_and_adopts_it() {
 // LIF-31
 #[test]
 fn a_known_legacy_server_is_not_probed() {
-    story(|| {
+    with_timeout(|| {
         let (connection, hello, _hand) = meet_by(client().expect_era(Era::Legacy), |hand| {
             let hello = hand.hear();
             hand.answer(&hello, &welcomed(&json!({})));
@@ -46,7 +48,7 @@ fn a_known_legacy_server_is_not_probed() {
 // LIF-31
 #[test]
 fn a_modern_server_that_used_to_be_legacy_is_detected() {
-    story(|| {
+    with_timeout(|| {
         let (connection, (), mut hand) = meet_by(client().expect_era(Era::Legacy), |hand| {
             let hello = hand.hear();
             hand.refuse(&hello, -32601);
@@ -71,7 +73,7 @@ fn a_modern_server_that_used_to_be_legacy_is_detected() {
 // T-36
 #[test]
 fn a_stream_that_ends_at_the_probe_is_reported() {
-    story(|| {
+    with_timeout(|| {
         let (failed, (), _hand) = meet_by(client(), |hand| {
             hand.hear();
             // Disconnects: later output is lost.
@@ -93,7 +95,7 @@ fn a_stream_that_ends_at_the_probe_is_reported() {
 // STL-42
 #[test]
 fn a_cached_result_is_reused_unless_fresh_is_set() {
-    story(|| {
+    with_timeout(|| {
         let limits = Limits { cache_bytes_max: 1 << 20, ..Limits::default() };
         let (connection, mut hand) =
             meet(Era::Modern, client().limits(limits), &json!({"tools": {}}));
@@ -125,7 +127,7 @@ fn a_cached_result_is_reused_unless_fresh_is_set() {
 // LOG-02, LOG-05
 #[test]
 fn the_log_level_is_set_for_the_session_or_with_each_request() {
-    story(|| {
+    with_timeout(|| {
         let offered = json!({"tools": {}, "logging": {}});
         let (connection, mut hand) = meet(Era::Legacy, client(), &offered);
         let setting = connection.clone();
@@ -181,7 +183,7 @@ fn questions() -> [(&'static str, Value, Value); 3] {
 
 #[test]
 fn one_set_of_handlers_answers_in_both_eras() {
-    story(|| {
+    with_timeout(|| {
         let (connection, mut hand) = connect_by_hand(answering());
         for (method, params, expected) in questions() {
             hand.request(7, method, &params);
@@ -221,7 +223,7 @@ fn one_set_of_handlers_answers_in_both_eras() {
 
 #[test]
 fn one_server_and_one_client_work_in_every_revision() {
-    story(|| {
+    with_timeout(|| {
         for revision in Revision::ALL {
             let server = server().add(tool("survey", |cx: Cx| {
                 let roots: Raw = cx.ask_any("roots", NeededInput::Roots)?;

@@ -8,7 +8,7 @@ use mcp_blocking::proto::schema::{
 use mcp_blocking::{Cx, Prompt, Server};
 use serde_json::json;
 
-use crate::common::{client, pair, part, server, story, success, tool};
+use crate::common::{client, pair, part, server, success, tool, with_timeout};
 
 fn library() -> Server {
     server()
@@ -36,7 +36,7 @@ fn library() -> Server {
 
 #[test]
 fn every_kind_of_request_blocks_until_its_result() {
-    story(|| {
+    with_timeout(|| {
         let (client, serving) = pair(client(), library());
         assert_eq!(client.list_resources().wait().unwrap()[0].uri, "note://one");
         assert_eq!(
@@ -60,7 +60,7 @@ fn every_kind_of_request_blocks_until_its_result() {
 
 #[test]
 fn the_progress_of_a_call_is_an_iterator() {
-    story(|| {
+    with_timeout(|| {
         let server = server().add(tool("count", |cx: Cx| {
             (1..=3).try_for_each(|number| cx.progress(Progress::new(f64::from(number))))?;
             Ok("done")

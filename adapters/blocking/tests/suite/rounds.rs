@@ -10,7 +10,7 @@ use mcp_blocking::{Cx, HandlerError, Server};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::common::{raw, server, story, tool};
+use crate::common::{raw, server, tool, with_timeout};
 use crate::eras::Visitor;
 
 /// The revisions that define elicitation.
@@ -59,7 +59,7 @@ fn asking() -> Server {
 
 #[test]
 fn one_handler_asks_clients_of_every_revision() {
-    story(|| {
+    with_timeout(|| {
         for server in [asking, || sealed(asking()), || asking().seal(None)] {
             for revision in WITH_FORMS {
                 let mut visitor = Visitor::new(server(), revision, can_all());
@@ -93,7 +93,7 @@ fn one_handler_asks_clients_of_every_revision() {
 
 #[test]
 fn resources_and_prompts_ask_like_tools() {
-    story(|| {
+    with_timeout(|| {
         for revision in WITH_FORMS {
             let mut visitor = Visitor::new(sealed(asking()), revision, can_all());
             let read = visitor.talk("resources/read", json!({"uri": "note://you"}), ada);
@@ -113,7 +113,7 @@ fn resources_and_prompts_ask_like_tools() {
 
 #[test]
 fn several_questions_are_asked_at_once() {
-    story(|| {
+    with_timeout(|| {
         let server = || {
             server().add(tool("survey", |cx: Cx| {
                 let who = name(&cx)?;
@@ -160,7 +160,7 @@ fn counting() -> Server {
 
 #[test]
 fn state_and_answers_survive_two_rounds() {
-    story(|| {
+    with_timeout(|| {
         for server in [counting, || sealed(counting())] {
             for revision in WITH_FORMS {
                 let mut visitor = Visitor::new(server(), revision, can_all());
@@ -178,7 +178,7 @@ fn state_and_answers_survive_two_rounds() {
 
 #[test]
 fn a_handler_runs_again_without_a_question() {
-    story(|| {
+    with_timeout(|| {
         let server = || {
             server().add(tool("again", |arguments: Value, cx: Cx| {
                 let runs: u32 = cx.state()?.unwrap_or(0);
@@ -208,7 +208,7 @@ fn a_handler_runs_again_without_a_question() {
 // STL-23
 #[test]
 fn tampered_state_is_refused() {
-    story(|| {
+    with_timeout(|| {
         for (server, is_sealed) in [
             (counting as fn() -> Server, true),
             (|| sealed(counting()), true),
@@ -247,7 +247,7 @@ fn tampered_state_is_refused() {
 // STL-25, STL-26
 #[test]
 fn a_missing_answer_is_requested_again_and_an_invalid_one_is_refused() {
-    story(|| {
+    with_timeout(|| {
         let mut visitor = Visitor::new(asking(), Revision::V2026_07_28, can_all());
         let mut retry = |responses: Value| {
             let answer =
@@ -268,7 +268,7 @@ fn a_missing_answer_is_requested_again_and_an_invalid_one_is_refused() {
 
 #[test]
 fn clients_without_the_capability_are_refused() {
-    story(|| {
+    with_timeout(|| {
         for revision in Revision::ALL {
             let mut visitor = Visitor::new(asking(), revision, json!({"roots": {}}));
             let requests = [
@@ -299,7 +299,7 @@ fn clients_without_the_capability_are_refused() {
 /// The client of a legacy session receives each step once; a modern client gets a new token.
 #[test]
 fn a_handler_reports_progress_before_it_asks() {
-    story(|| {
+    with_timeout(|| {
         for revision in Revision::ALL {
             let server = server().add(tool("steps", |cx: Cx| {
                 cx.progress(Progress::new(1.0))?;

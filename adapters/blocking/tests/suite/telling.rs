@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::common;
 use crate::common::{
-    client, connect_by_hand, pair, part, raw, serve_by_hand, server, story, success, tool,
+    client, connect_by_hand, pair, part, raw, serve_by_hand, server, success, tool, with_timeout,
 };
 
 /// Returns a client that forwards its notifications to a channel.
@@ -19,7 +19,7 @@ fn listening() -> (Client, Receiver<(String, Value)>) {
     let (says, hears) = channel();
     let client = client().on_notification(move |method, params, _| {
         let params = params.map_or(Value::Null, |params| params.parse().unwrap());
-        let _story_is_over = says.send((method.to_owned(), params));
+        let _test_has_ended = says.send((method.to_owned(), params));
     });
     (client, hears)
 }
@@ -35,7 +35,7 @@ fn chatty() -> Server {
 
 #[test]
 fn notifications_are_delivered_in_order() {
-    story(|| {
+    with_timeout(|| {
         let (client, hears) = listening();
         let (client, mut hand) = connect_by_hand(client);
         let telling = std::thread::spawn(move || {
@@ -56,7 +56,7 @@ fn notifications_are_delivered_in_order() {
 
 #[test]
 fn log_messages_precede_the_result_of_their_call_and_respect_the_level() {
-    story(|| {
+    with_timeout(|| {
         let (client, hears) = listening();
         let (client, serving) = pair(client, chatty());
         for least in [Level::Debug, Level::Warning, Level::Emergency] {
@@ -75,7 +75,7 @@ fn log_messages_precede_the_result_of_their_call_and_respect_the_level() {
 
 #[test]
 fn a_forgotten_declaration_of_logging_fails_no_call() {
-    story(|| {
+    with_timeout(|| {
         let server = server().add(tool("chat", |cx: Cx| {
             cx.log(Level::Error, "hello").wait()?;
             Ok("nothing said")
@@ -92,13 +92,13 @@ fn a_forgotten_declaration_of_logging_fails_no_call() {
 
 #[test]
 fn notifications_before_the_end_are_delivered() {
-    story(|| {
+    with_timeout(|| {
         let (client, mut hand) = connect_by_hand(client());
         let text = "x".repeat(500_000);
-        client.notify_raw("notifications/story", Some(&raw(json!({"text": text})))).wait().unwrap();
+        client.notify_raw("notifications/test", Some(&raw(json!({"text": text})))).wait().unwrap();
         client.notify_raw("notifications/end", None).wait().unwrap();
         let closing = std::thread::spawn(|| client.close().wait().unwrap());
-        assert_eq!(hand.hear_notification("notifications/story")["text"], text);
+        assert_eq!(hand.hear_notification("notifications/test")["text"], text);
         hand.hear_notification("notifications/end");
         assert_eq!(hand.hear_or_end(), None);
         closing.join().unwrap();
@@ -107,25 +107,25 @@ fn notifications_before_the_end_are_delivered() {
 
 #[test]
 fn a_notification_without_an_object_is_not_sent() {
-    story(|| {
+    with_timeout(|| {
         let (client, mut hand) = connect_by_hand(client());
         let told = client.notify_raw("notifications/initialized", None).wait();
         assert!(
             matches!(told, Err(Error::Misuse(Misuse::Unsupported))),
             "the machine says this itself"
         );
-        client.notify_raw("notifications/story", None).wait().unwrap();
-        hand.hear_notification("notifications/story");
+        client.notify_raw("notifications/test", None).wait().unwrap();
+        hand.hear_notification("notifications/test");
         client.close().wait().unwrap();
     });
 }
 
 #[test]
 fn a_slow_callback_delays_neither_timeouts_nor_the_end() {
-    story(|| {
+    with_timeout(|| {
         let (wake, woken) = channel::<()>();
         let slow = client().on_notification(move |_, _, _| {
-            let _story_is_over = woken.recv();
+            let _test_has_ended = woken.recv();
         });
         let (client, mut hand) = connect_by_hand(slow);
         let telling = std::thread::spawn(move || {
@@ -150,11 +150,11 @@ fn a_slow_callback_delays_neither_timeouts_nor_the_end() {
 
 #[test]
 fn a_callback_that_panics_receives_the_next_notification() {
-    story(|| {
+    with_timeout(|| {
         let (says, hears) = channel();
         let nervous = client().on_notification(move |method, _, _| {
             assert_ne!(method, "notifications/boo");
-            let _story_is_over = says.send(method.to_owned());
+            let _test_has_ended = says.send(method.to_owned());
         });
         let (client, mut hand) = connect_by_hand(nervous);
         hand.notify("notifications/boo", &json!({}));
@@ -166,11 +166,11 @@ fn a_callback_that_panics_receives_the_next_notification() {
 
 #[test]
 fn violations_are_reported_on_both_sides_and_survived() {
-    story(|| {
+    with_timeout(|| {
         let (says, hears) = channel();
         let says = Mutex::new(says);
         let hear = move |violation: &mcp_blocking::proto::Violation| {
-            let _story_is_over = says.lock().unwrap().send(violation.kind);
+            let _test_has_ended = says.lock().unwrap().send(violation.kind);
         };
         let hear = Arc::new(hear);
         let on_client = Arc::clone(&hear);
@@ -200,7 +200,7 @@ fn violations_are_reported_on_both_sides_and_survived() {
 
 #[test]
 fn a_violation_callback_that_panics_does_not_stop_events() {
-    story(|| {
+    with_timeout(|| {
         let (client, mut hand) =
             connect_by_hand(client().on_violation(|violation, _| panic!("{violation}")));
         hand.say_line("server ready");
@@ -228,14 +228,14 @@ fn a_violation_callback_that_panics_does_not_stop_events() {
 
 #[test]
 fn a_connection_can_be_closed_from_its_callbacks() {
-    story(|| {
+    with_timeout(|| {
         // By its notification callback.
         let handle: Arc<Mutex<Option<mcp_blocking::Connection>>> = Arc::default();
         let (says, hears) = channel();
         let closing = Arc::clone(&handle);
         let listening = client().on_notification(move |_, _, _| {
             let client = closing.lock().unwrap().take().unwrap();
-            let _story_is_over = says.send(client.close().wait().is_ok());
+            let _test_has_ended = says.send(client.close().wait().is_ok());
         });
         let (client, mut hand) = connect_by_hand(listening);
         *handle.lock().unwrap() = Some(client);

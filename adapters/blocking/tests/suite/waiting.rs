@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::common;
 use crate::common::{
-    client, connect_by_hand, pair, part, serve_by_hand, server, story, success, tool,
+    client, connect_by_hand, pair, part, serve_by_hand, server, success, tool, with_timeout,
 };
 
 const FOR_EVER: Duration = Duration::MAX;
@@ -32,7 +32,7 @@ fn counting() -> Server {
 
 #[test]
 fn progress_arrives_in_order_and_before_the_result() {
-    story(|| {
+    with_timeout(|| {
         let (client, serving) = pair(client(), counting());
         let mut heard = Vec::new();
         let outcome = client
@@ -52,7 +52,7 @@ fn progress_arrives_in_order_and_before_the_result() {
 
 #[test]
 fn unread_progress_is_bounded() {
-    story(|| {
+    with_timeout(|| {
         let (client, serving) = pair(client(), counting());
         let call = client.call_tool("count", &json!({"steps": 1000})).progress(|_| {});
         let mut open = call.start().wait().unwrap();
@@ -74,7 +74,7 @@ fn unread_progress_is_bounded() {
 
 #[test]
 fn progress_must_increase_and_its_request_must_be_open() {
-    story(|| {
+    with_timeout(|| {
         let (left, taken) = channel();
         let left = Mutex::new(left);
         let server = server().add(tool("odd", move |cx: Cx| {
@@ -108,7 +108,7 @@ fn sleeping(says: std::sync::mpsc::Sender<&'static str>) -> Server {
 
 #[test]
 fn dropping_a_call_cancels_its_handler() {
-    story(|| {
+    with_timeout(|| {
         let (says, hears) = channel();
         let (client, serving) = pair(client(), sleeping(says));
         for cancel in [drop, |open: mcp_blocking::Pending<_>| open.cancel("changed my mind")] {
@@ -124,7 +124,7 @@ fn dropping_a_call_cancels_its_handler() {
 
 #[test]
 fn a_cancellation_names_the_call_and_the_reason() {
-    story(|| {
+    with_timeout(|| {
         let (client, mut hand) = connect_by_hand(client());
         let open = client.call_tool("any", &json!({})).start().wait().unwrap();
         let asked = hand.hear();
@@ -148,15 +148,15 @@ fn a_cancellation_names_the_call_and_the_reason() {
         hand.request(7, "ping", &json!({}));
         assert_eq!(hand.hear()["id"], 7);
         drop(answered);
-        client.notify_raw("notifications/story", None).wait().unwrap();
-        hand.hear_notification("notifications/story");
+        client.notify_raw("notifications/test", None).wait().unwrap();
+        hand.hear_notification("notifications/test");
         client.close().wait().unwrap();
     });
 }
 
 #[test]
 fn a_call_that_times_out_is_cancelled() {
-    story(|| {
+    with_timeout(|| {
         let (says, hears) = channel();
         let (client, serving) = pair(client(), sleeping(says));
         let outcome = client.call_tool("sleep", &json!({})).timeout(SOON).wait();
@@ -169,7 +169,7 @@ fn a_call_that_times_out_is_cancelled() {
 
 #[test]
 fn the_earliest_deadline_counts() {
-    story(|| {
+    with_timeout(|| {
         let (client, hand) = connect_by_hand(client());
         let call =
             |timeout| client.call_tool("any", &json!({})).timeout(timeout).start().wait().unwrap();
@@ -187,7 +187,7 @@ fn the_earliest_deadline_counts() {
 
 #[test]
 fn progress_extends_the_timeout_up_to_its_maximum() {
-    story(|| {
+    with_timeout(|| {
         let (client, mut hand) = connect_by_hand(client());
         let open = client
             .call_tool("any", &json!({}))
@@ -207,7 +207,7 @@ fn progress_extends_the_timeout_up_to_its_maximum() {
 
 #[test]
 fn a_progress_callback_that_panics_cancels_only_its_call() {
-    story(|| {
+    with_timeout(|| {
         let (says, hears) = channel();
         let server = sleeping(says).add(tool("begin", |cx: Cx| {
             cx.progress(Progress::new(1.0))?;
@@ -233,7 +233,7 @@ fn a_progress_callback_that_panics_cancels_only_its_call() {
 
 #[test]
 fn handlers_detect_that_the_client_is_gone() {
-    story(|| {
+    with_timeout(|| {
         let (says, hears) = channel();
         let (mut hand, serving) = serve_by_hand(sleeping(says));
         hand.greet(json!({}));

@@ -22,10 +22,10 @@ use mcp_adapter::proto::Limits;
 use mcp_adapter::proto::schema::Level;
 use mcp_adapter::{Cx, HandlerError, Server, StdioSettings, Tool};
 
-use mcp_adapter_tests::{Blocking, Runtime, Smol, Tokio, TokioThreads, shop, tool};
+use mcp_adapter_tests::{Blocking, Runtime, Smol, Tokio, TokioThreads, full_server, tool};
 
 fn serve<R: Runtime>() -> io::Result<()> {
-    let server = limited_shop()?
+    let server = limited_server()?
         .add(Tool::define(tool("print"), async || print()))
         .add(Tool::define(tool("print_plain"), print))
         .add(Tool::define(tool("print_in_child"), print_in_child))
@@ -101,10 +101,10 @@ fn is_set(name: &str, value: &str) -> bool {
     std::env::var(name).is_ok_and(|set| set == value)
 }
 
-fn limited_shop() -> io::Result<Server> {
-    let Ok(millis) = std::env::var("EOF_DRAIN_MS") else { return Ok(shop()) };
+fn limited_server() -> io::Result<Server> {
+    let Ok(millis) = std::env::var("EOF_DRAIN_MS") else { return Ok(full_server()) };
     let eof_drain_timeout = Duration::from_millis(millis.parse().map_err(io::Error::other)?);
-    Ok(shop().limits(Limits { eof_drain_timeout, ..Limits::default() }))
+    Ok(full_server().limits(Limits { eof_drain_timeout, ..Limits::default() }))
 }
 
 /// Prints what would be a message to the client.

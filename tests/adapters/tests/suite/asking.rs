@@ -11,8 +11,8 @@ use mcp_adapter::proto::schema::ElicitResult;
 use mcp_adapter::proto::{Era, Raw, Revision};
 use mcp_adapter::{Client, Connection, Cx, Server, Tool};
 use mcp_adapter_tests::{
-    Runtime, call_by_hand, client, connect_by_hand, failure, form, pair, raw, refusal, rows,
-    server, shop, success, timer, tool,
+    Runtime, call_by_hand, client, connect_by_hand, failure, form, full_server, pair, raw, refusal,
+    rows, server, success, timer, tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -50,7 +50,7 @@ fn clients() -> [Client; 2] {
 async fn a_server_asks_in_both_eras<R: Runtime>() {
     for (revisions, era) in ERAS {
         for client in clients() {
-            let (connection, serving) = pair::<R>(client.revisions(revisions), shop()).await;
+            let (connection, serving) = pair::<R>(client.revisions(revisions), full_server()).await;
             assert_eq!(connection.era(), era);
             for tool in ["who", "who_plain"] {
                 assert_eq!(success(connection.call_tool(tool, &json!({})).await), "Ada");
@@ -65,7 +65,7 @@ async fn a_user_declines<R: Runtime>() {
     for (revisions, _) in ERAS {
         let client =
             Client::new("row", "1.0.0").on_elicitation(|| async { ElicitResult::decline() });
-        let (connection, _serving) = pair::<R>(client.revisions(revisions), shop()).await;
+        let (connection, _serving) = pair::<R>(client.revisions(revisions), full_server()).await;
         let why = failure(connection.call_tool("who", &json!({})).await);
         assert_eq!(why, "the user declined `name`");
     }
@@ -92,7 +92,7 @@ async fn an_open_question_delays_nothing_else<R: Runtime>() {
                 ElicitResult::accept(raw(&json!({"name": "Ada"})))
             }
         });
-        let (connection, _serving) = pair::<R>(client.revisions(revisions), shop()).await;
+        let (connection, _serving) = pair::<R>(client.revisions(revisions), full_server()).await;
         let open = connection.call_tool("who", &json!({})).start().await.unwrap();
         asked.recv().await.unwrap();
         let echo = connection.call_tool("echo", &json!({"text": "meanwhile"}));
@@ -121,7 +121,7 @@ fn thinker() -> (Client, smol::channel::Receiver<()>, smol::channel::Receiver<()
 async fn cancelling_a_call_cancels_its_question<R: Runtime>() {
     for (revisions, _) in ERAS {
         let (client, asked, dropped) = thinker();
-        let (connection, serving) = pair::<R>(client.revisions(revisions), shop()).await;
+        let (connection, serving) = pair::<R>(client.revisions(revisions), full_server()).await;
         let open = connection.call_tool("who", &json!({})).start().await.unwrap();
         asked.recv().await.unwrap();
         drop(open);
@@ -178,7 +178,7 @@ async fn questions_nested_twenty_deep_are_answered<R: Runtime>() {
                 let reached = connection.call_tool("nest", &json!({"depth": depth})).wait();
                 ElicitResult::accept(raw(&json!({"reached": success(reached)})))
             });
-        let server = shop().add(Tool::define(tool("nest"), |arguments: Value, cx: Cx| {
+        let server = full_server().add(Tool::define(tool("nest"), |arguments: Value, cx: Cx| {
             let depth = arguments["depth"].as_u64().unwrap_or(DEPTH);
             if depth == DEPTH {
                 return Ok(depth.to_string());
@@ -199,7 +199,7 @@ async fn questions_nested_twenty_deep_are_answered<R: Runtime>() {
 async fn a_user_is_asked_to_open_a_page<R: Runtime>() {
     const PAGE: &str = "https://example.com/login";
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-        let server = shop().add(Tool::define(tool("login"), |cx: Cx| {
+        let server = full_server().add(Tool::define(tool("login"), |cx: Cx| {
             let is_opened = cx.open_url("login", "Log in", PAGE)?;
             Ok(if is_opened { "opened" } else { "not opened" })
         }));

@@ -8,8 +8,8 @@ use mcp_adapter::proto::schema::ListTools;
 use mcp_adapter::proto::{CallError, Misuse};
 use mcp_adapter::{CallEnd, Client, Cx, Error, OutgoingCall, Tool};
 use mcp_adapter_tests::{
-    Runtime, call_by_hand, client, connect_by_hand, eventually, pair, raw, rows, server, shop,
-    success, tool,
+    Runtime, call_by_hand, client, connect_by_hand, eventually, full_server, pair, raw, rows,
+    server, success, tool,
 };
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ fn noting(client: Client, name: &'static str, notes: &Notes) -> Client {
 async fn hooks_learn_how_calls_end<R: Runtime>() {
     let notes = Notes::default();
     let client = noting(noting(client(), "first", &notes), "second", &notes);
-    let (connection, _serving) = pair::<R>(client, shop()).await;
+    let (connection, _serving) = pair::<R>(client, full_server()).await;
     for (name, outcome) in
         [("echo", "success"), ("fail", "tool_error"), ("refuse", "error"), ("who", "success")]
     {
@@ -97,7 +97,7 @@ async fn a_hook_refuses_a_call<R: Runtime>() {
         }
         Ok(|_: &CallEnd<'_>| {})
     });
-    let (connection, _serving) = pair::<R>(client, shop()).await;
+    let (connection, _serving) = pair::<R>(client, full_server()).await;
     let error = connection.call_tool("echo", &json!({})).await.unwrap_err();
     assert!(matches!(&error, Error::Hook(why) if why.to_string() == "not today"), "{error:?}");
     assert_eq!(error.to_string(), "a hook refused the call: not today");
@@ -134,7 +134,7 @@ async fn a_cancelled_call_and_one_that_is_not_sent_have_ends<R: Runtime>() {
 
 async fn a_panic_of_a_hook_does_not_keep_the_result<R: Runtime>() {
     let client = client().on_call(|_| Ok(|_: &CallEnd<'_>| panic!("a panic of a hook")));
-    let (connection, _serving) = pair::<R>(client, shop()).await;
+    let (connection, _serving) = pair::<R>(client, full_server()).await;
     for _ in 0..2 {
         let echo = connection.call_tool("echo", &json!({"text": "a"}));
         assert_eq!(success(echo.await), "a");

@@ -7,7 +7,7 @@ use mcp_adapter::proto::schema::Level;
 use mcp_adapter::proto::{Filter, Revision};
 use mcp_adapter::{Connection, Error, SubscriptionSettings};
 use mcp_adapter_tests::{
-    Runtime, call_by_hand, client, connect_by_hand, pair, rows, shop, success,
+    Runtime, call_by_hand, client, connect_by_hand, full_server, pair, rows, success,
 };
 use serde_json::json;
 use smol::channel::unbounded;
@@ -36,7 +36,8 @@ async fn echoes(connection: &Connection) {
 async fn a_callback_that_blocks_delays_nothing_else<R: Runtime>() {
     let (watched, release_server) = blocker();
     let (notified, release_client) = blocker();
-    let server = shop().subscriptions(SubscriptionSettings::new().on_change(move |_| watched()));
+    let server =
+        full_server().subscriptions(SubscriptionSettings::new().on_change(move |_| watched()));
     let client = client().revisions(&Revision::LEGACY).on_notification(move |_, _, _| notified());
     let (connection, serving) = pair::<R>(client, server).await;
     let _listening = connection.subscribe(&Filter::new().resource("note://one")).await.unwrap();
@@ -74,7 +75,7 @@ async fn a_callback_may_wait_for_a_call<R: Runtime>() {
         block_on(echoes(&connection));
         says.try_send(()).unwrap();
     });
-    let (connection, serving) = pair::<R>(client, shop()).await;
+    let (connection, serving) = pair::<R>(client, full_server()).await;
     *handle.lock().unwrap() = Some(connection.clone());
     connection.set_log_level(Level::Debug).await.unwrap();
     assert_eq!(success(connection.call_tool("log", &json!({"times": 3})).await), "3");

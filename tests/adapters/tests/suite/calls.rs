@@ -8,8 +8,8 @@ use mcp_adapter::proto::schema::CallToolResult;
 use mcp_adapter::proto::{Raw, code};
 use mcp_adapter::{Connection, Cx, Error, Lists, Tool};
 use mcp_adapter_tests::{
-    Runtime, call_by_hand, client, failure, pair, refusal, rows, serve_by_hand, server, shop,
-    success, tool,
+    Runtime, call_by_hand, client, failure, full_server, pair, refusal, rows, serve_by_hand,
+    server, success, tool,
 };
 use serde_json::{Value, json};
 use smol::LocalExecutor;
@@ -35,7 +35,8 @@ async fn call(connection: &Connection, tool: &str) -> Result<CallToolResult, Err
 }
 
 async fn tools_are_listed_over_all_pages<R: Runtime>() {
-    let (connection, serving) = pair::<R>(client(), shop().lists(Lists::new().page_max(2))).await;
+    let (connection, serving) =
+        pair::<R>(client(), full_server().lists(Lists::new().page_max(2))).await;
     let names: Vec<_> =
         connection.list_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
     assert!(names.len() > 10, "{names:?}");
@@ -45,7 +46,7 @@ async fn tools_are_listed_over_all_pages<R: Runtime>() {
 }
 
 async fn calls_succeed_fail_and_are_refused<R: Runtime>() {
-    let (connection, serving) = pair::<R>(client(), shop()).await;
+    let (connection, serving) = pair::<R>(client(), full_server()).await;
     for kind in ["", "_plain"] {
         assert_eq!(success(call(&connection, &format!("echo{kind}")).await), "hello");
         assert_eq!(failure(call(&connection, &format!("fail{kind}")).await), "it failed");
@@ -60,7 +61,7 @@ async fn calls_succeed_fail_and_are_refused<R: Runtime>() {
 }
 
 async fn a_panic_becomes_an_error_without_its_message<R: Runtime>() {
-    let (hand, serving) = serve_by_hand::<R>(shop()).await;
+    let (hand, serving) = serve_by_hand::<R>(full_server()).await;
     let hand = call_by_hand(hand, |hand| {
         for (id, tool) in [(1, "panic"), (2, "panic_plain"), (3, "panic")] {
             hand.call_tool(id, tool, &json!({}));
@@ -80,7 +81,7 @@ async fn a_panic_becomes_an_error_without_its_message<R: Runtime>() {
 }
 
 async fn progress_is_a_stream_that_ends_with_the_call<R: Runtime>() {
-    let (connection, _serving) = pair::<R>(client(), shop()).await;
+    let (connection, _serving) = pair::<R>(client(), full_server()).await;
     for tool in ["count", "count_plain"] {
         let call = connection.call_tool(tool, &json!({})).progress(|_| {});
         let mut pending = call.start().await.unwrap();
@@ -93,7 +94,7 @@ async fn progress_is_a_stream_that_ends_with_the_call<R: Runtime>() {
 }
 
 async fn progress_comes_in_order_and_before_the_result<R: Runtime>() {
-    let (connection, _serving) = pair::<R>(client(), shop()).await;
+    let (connection, _serving) = pair::<R>(client(), full_server()).await;
     for tool in ["count", "count_plain"] {
         let mut heard = Vec::new();
         let counting =
@@ -115,7 +116,7 @@ async fn progress_comes_in_order_and_before_the_result<R: Runtime>() {
 
 async fn responses_may_arrive_in_any_order<R: Runtime>() {
     let (give, given) = bounded::<()>(1);
-    let server = shop().add(Tool::define(tool("wait"), move || {
+    let server = full_server().add(Tool::define(tool("wait"), move || {
         let given = given.clone();
         async move {
             given.recv().await?;
@@ -131,7 +132,7 @@ async fn responses_may_arrive_in_any_order<R: Runtime>() {
 
 async fn a_blocking_handler_delays_no_other_request<R: Runtime>() {
     let (give, given) = bounded::<()>(1);
-    let server = shop().add(Tool::define(tool("wait"), move || {
+    let server = full_server().add(Tool::define(tool("wait"), move || {
         given.recv_blocking()?;
         Ok("waited")
     }));
@@ -193,7 +194,7 @@ async fn a_handler_that_is_not_send_runs_on_a_thread_of_its_own<R: Runtime>() {
 }
 
 async fn a_clone_shares_its_connection<R: Runtime>() {
-    let (connection, serving) = pair::<R>(client(), shop()).await;
+    let (connection, serving) = pair::<R>(client(), full_server()).await;
     let other = connection.clone();
     drop(other);
     assert_eq!(success(call(&connection, "echo").await), "hello", "another handle remains");
@@ -202,7 +203,7 @@ async fn a_clone_shares_its_connection<R: Runtime>() {
 }
 
 async fn a_pending_call_outlives_the_task_that_made_it<R: Runtime>() {
-    let (connection, _serving) = pair::<R>(client(), shop()).await;
+    let (connection, _serving) = pair::<R>(client(), full_server()).await;
     let (done, ended) = bounded(1);
     let calling = connection.clone();
     R::run(async move {

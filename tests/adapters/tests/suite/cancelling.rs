@@ -7,8 +7,8 @@ use std::time::Duration;
 use mcp_adapter::proto::CallError;
 use mcp_adapter::{Cx, Error, Server, Tool};
 use mcp_adapter_tests::{
-    Hand, Runtime, call_by_hand, client, connect_by_hand, pair, rows, serve_by_hand, server, shop,
-    success, tool,
+    Hand, Runtime, call_by_hand, client, connect_by_hand, full_server, pair, rows, serve_by_hand,
+    server, success, tool,
 };
 use serde_json::json;
 use smol::channel::{Receiver, Sender, unbounded};
@@ -154,7 +154,7 @@ async fn handlers_end_with_their_connection<R: Runtime>() {
     assert_eq!((heard.recv().await.unwrap(), heard.recv().await.unwrap()), ("over", "over"));
     serving.ends_well().await;
     // The end of one connection leaves the handlers of others running.
-    let (connection, _serving) = pair::<R>(client(), shop()).await;
+    let (connection, _serving) = pair::<R>(client(), full_server()).await;
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
 }
 

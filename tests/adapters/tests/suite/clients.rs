@@ -10,7 +10,7 @@ use mcp_adapter::proto::tasks::TaskLimits;
 use mcp_adapter::proto::{CallError, Capability, Misuse, Raw, Revision};
 use mcp_adapter::{Client, ClientHandle, ClientTasks, Cx, Error, Server, Tool};
 use mcp_adapter_tests::{
-    Runtime, call_by_hand, client, pair, rows, serve_by_hand, server, shop, success, tool,
+    Runtime, call_by_hand, client, full_server, pair, rows, serve_by_hand, server, success, tool,
 };
 use serde_json::{Value, json};
 use smol::channel::{Receiver, unbounded};
@@ -35,7 +35,7 @@ fn name(client: &ClientHandle) -> String {
 
 async fn notifications_reach_the_application_in_order<R: Runtime>() {
     let (says, heard) = unbounded();
-    let server = shop().on_notification(move |method, params, client| {
+    let server = full_server().on_notification(move |method, params, client| {
         let params: Option<Value> = params.map(|params| params.parse().unwrap());
         assert!(client.principal().is_none());
         says.try_send((method.to_owned(), params, name(client))).unwrap();
@@ -63,7 +63,7 @@ async fn notifications_reach_the_application_in_order<R: Runtime>() {
 
 async fn changed_roots_are_a_notification<R: Runtime>() {
     let (says, heard) = unbounded();
-    let server = shop().on_notification(move |method, _, client| {
+    let server = full_server().on_notification(move |method, _, client| {
         says.try_send(format!("{method} of {}", name(client))).unwrap();
     });
     let client = client()
@@ -83,7 +83,7 @@ async fn a_slow_callback_loses_no_notification<R: Runtime>() {
     let (says, heard) = unbounded();
     let (release, released) = channel::<()>();
     let released = Mutex::new(released);
-    let server = shop().on_notification(move |_, params, _| {
+    let server = full_server().on_notification(move |_, params, _| {
         let _is_released = released.lock().unwrap().recv();
         let params: Value = params.unwrap().parse().unwrap();
         says.try_send(params["number"].as_u64().unwrap()).unwrap();
@@ -151,7 +151,7 @@ async fn log_messages_of_the_modern_era_belong_to_requests<R: Runtime>() {
 
 async fn a_server_asks_a_session_outside_of_requests<R: Runtime>() {
     let (says, listed) = unbounded();
-    let server = shop().on_notification(move |_, _, client| {
+    let server = full_server().on_notification(move |_, _, client| {
         client.request(Ping::new()).wait().unwrap();
         let refused = client.request(CreateMessage::new(Vec::new(), 1)).wait().map(drop);
         assert!(matches!(refused, Err(Error::Misuse(Misuse::Undeclared))), "{refused:?}");

@@ -7,7 +7,8 @@ use mcp_adapter::proto::schema::{ElicitResult, Level};
 use mcp_adapter::proto::{Peer, Revision};
 use mcp_adapter::{Client, ClientCx, Cx, Server, Tool};
 use mcp_adapter_tests::{
-    Runtime, call_by_hand, client, connect_by_hand, form, pair, raw, rows, shop, success, tool,
+    Runtime, call_by_hand, client, connect_by_hand, form, full_server, pair, raw, rows, success,
+    tool,
 };
 use serde_json::{Value, json};
 use smol::channel::unbounded;
@@ -72,7 +73,7 @@ async fn a_blocking_handler_learns_of_its_cancellation<R: Runtime>() {
                 ends.try_send((was_cancelled, cx.is_cancelled())).unwrap();
                 ElicitResult::cancel()
             });
-        let (connection, _serving) = pair::<R>(client, shop()).await;
+        let (connection, _serving) = pair::<R>(client, full_server()).await;
         let open = connection.call_tool("who", &json!({})).start().await.unwrap();
         assert!(!asked.recv().await.unwrap());
         open.cancel("on purpose");
@@ -115,11 +116,11 @@ async fn a_callback_knows_its_connection_and_its_end<R: Runtime>() {
         .revisions(&Revision::LEGACY)
         .label("logs")
         .on_notification(move |_, _, cx| report(&says, cx));
-    let (connection, _serving) = pair::<R>(client, shop()).await;
+    let (connection, _serving) = pair::<R>(client, full_server()).await;
     connection.set_log_level(Level::Debug).await.unwrap();
     success(connection.call_tool("log", &json!({"times": 1})).await);
     let hears = unblock(move || {
-        assert_eq!(hears.recv().unwrap(), r#"Some("logs") Some("shop")"#);
+        assert_eq!(hears.recv().unwrap(), r#"Some("logs") Some("server")"#);
         hears
     })
     .await;

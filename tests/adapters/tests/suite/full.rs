@@ -9,7 +9,7 @@ use mcp_adapter::Client;
 use mcp_adapter::proto::Limits;
 use mcp_adapter::proto::schema::{ElicitResult, Level};
 use mcp_adapter_tests::{
-    Runtime, call_by_hand, client, pair, raw, rows, serve_by_hand, shop, success,
+    Runtime, call_by_hand, client, full_server, pair, raw, rows, serve_by_hand, success,
 };
 use serde_json::json;
 use smol::channel::{bounded, unbounded};
@@ -41,7 +41,8 @@ fn narrow() -> Limits {
 }
 
 async fn both_sides_send_more_than_fits<R: Runtime>() {
-    let (connection, serving) = pair::<R>(client().limits(narrow()), shop().limits(narrow())).await;
+    let (connection, serving) =
+        pair::<R>(client().limits(narrow()), full_server().limits(narrow())).await;
     let (done, ended) = unbounded();
     for tool in ["echo", "echo_plain"].repeat(4) {
         let (connection, done) = (connection.clone(), done.clone());
@@ -62,7 +63,7 @@ async fn both_sides_send_more_than_fits<R: Runtime>() {
 }
 
 async fn a_client_that_never_reads_blocks_no_other<R: Runtime>() {
-    let server = shop().limits(Limits { outbox_bytes_max: 10_000, ..Limits::default() });
+    let server = full_server().limits(Limits { outbox_bytes_max: 10_000, ..Limits::default() });
     let (deaf, deaf_serving) = serve_by_hand::<R>(server.clone()).await;
     let deaf = call_by_hand(deaf, |deaf| {
         for id in 0..20 {
@@ -83,7 +84,7 @@ async fn a_client_that_never_reads_blocks_no_other<R: Runtime>() {
 
 /// A stream that is always readable must not starve others.
 async fn a_client_that_never_stops_blocks_no_other<R: Runtime>() {
-    let (loud, loud_serving) = serve_by_hand::<R>(shop()).await;
+    let (loud, loud_serving) = serve_by_hand::<R>(full_server()).await;
     let enough = Arc::new(AtomicBool::new(false));
     let flooding = Arc::clone(&enough);
     let (done, ended) = bounded(1);
@@ -99,7 +100,7 @@ async fn a_client_that_never_stops_blocks_no_other<R: Runtime>() {
         }
         done.send_blocking(loud).unwrap();
     });
-    let (connection, serving) = pair::<R>(client(), shop()).await;
+    let (connection, serving) = pair::<R>(client(), full_server()).await;
     let echo = connection.call_tool("echo", &json!({"text": "meanwhile"}));
     assert_eq!(success(echo.await), "meanwhile");
     connection.clone().close().await.unwrap();
@@ -111,7 +112,7 @@ async fn a_client_that_never_stops_blocks_no_other<R: Runtime>() {
 }
 
 async fn logs_wait_for_room_and_all_arrive<R: Runtime>() {
-    let server = shop().limits(Limits { outbox_bytes_max: 10_000, ..Limits::default() });
+    let server = full_server().limits(Limits { outbox_bytes_max: 10_000, ..Limits::default() });
     let (hand, serving) = serve_by_hand::<R>(server.clone()).await;
     // 3 MB of logs do not fit into a socket, so the handler waits.
     let hand = call_by_hand(hand, |hand| {
@@ -170,7 +171,7 @@ async fn notifications_arrive_in_order<R: Runtime>() {
             let data = params.unwrap().member("data").unwrap();
             says.try_send(data.member("number").unwrap().to_string()).unwrap();
         });
-    let (connection, _serving) = pair::<R>(client, shop()).await;
+    let (connection, _serving) = pair::<R>(client, full_server()).await;
     connection.set_log_level(Level::Debug).await.unwrap();
     assert_eq!(success(connection.call_tool("log", &json!({"times": 2000})).await), "2000");
     for number in 0..2000 {

@@ -13,8 +13,8 @@ use mcp_adapter::proto::schema::{
 use mcp_adapter::proto::{ErrorObject, Raw, code};
 use mcp_adapter::{Cx, HandlerError, Prompt, Server, Tool};
 use mcp_adapter_tests::{
-    Runtime, Tokio, TokioThreads, call_by_hand, client, failure, on, pair, refusal, rows,
-    serve_by_hand, server, shop, success, tool,
+    Runtime, Tokio, TokioThreads, call_by_hand, client, failure, full_server, on, pair, refusal,
+    rows, serve_by_hand, server, success, tool,
 };
 use serde_json::{Value, json};
 use smol::channel::{Receiver, Sender, bounded, unbounded};
@@ -57,7 +57,7 @@ fn noting(server: Server, name: &'static str, notes: &Notes) -> Server {
 async fn every_request_passes_the_layers_from_the_outermost_to_the_handler_and_back<R: Runtime>() {
     let notes = Notes::default();
     let prompt = schema::Prompt::new("greet").arguments(vec![PromptArgument::new("name")]);
-    let server = shop().resource("note://two", "two", || "text").add(
+    let server = full_server().resource("note://two", "two", || "text").add(
         Prompt::define(prompt, || Err::<&str, _>(HandlerError::failed("no")))
             .completion("name", || vec!["Ada".to_owned()]),
     );
@@ -102,7 +102,8 @@ async fn a_layer_for_some_requests_sees_no_others<R: Runtime>() {
         noted.lock().unwrap().push(request.method().to_owned());
         next.run(request)
     };
-    let server = shop().layer(only(|request: &Incoming| request.method() == "tools/call", layer));
+    let server =
+        full_server().layer(only(|request: &Incoming| request.method() == "tools/call", layer));
     let (connection, _serving) = pair::<R>(client(), server).await;
     connection.call(ListTools::new()).await.unwrap();
     for name in ["echo", "echo_plain"] {
@@ -148,7 +149,7 @@ async fn a_layer_answers_without_the_handler<R: Runtime>() {
 async fn layers_see_how_requests_end<R: Runtime>() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let layer = Arc::clone(&seen);
-    let server = shop()
+    let server = full_server()
         .add(Tool::define(tool("bad_result"), || CallToolResult::error("it failed")))
         .layer(move |request: Incoming, next: Next| {
             let seen = Arc::clone(&layer);
@@ -221,7 +222,7 @@ fn gated(server: Server) -> (Server, Sender<()>, Receiver<()>) {
 
 /// The plain handler proves quick first, so that it runs on the thread that drives its connection.
 async fn a_layer_that_waits_delays_no_other_request<R: Runtime>() {
-    let (server, give, waiting) = gated(shop());
+    let (server, give, waiting) = gated(full_server());
     let (connection, _serving) = pair::<R>(client(), server).await;
     for name in ["echo", "echo_plain"] {
         let call = async |text: &str| connection.call_tool(name, &json!({"text": text})).await;
@@ -239,7 +240,7 @@ async fn a_layer_that_waits_delays_no_other_request<R: Runtime>() {
 }
 
 async fn a_layer_sleeps_on_any_runtime<R: Runtime>() {
-    let server = shop().layer(|request: Incoming, next: Next| async move {
+    let server = full_server().layer(|request: Incoming, next: Next| async move {
         request.cx().sleep(Duration::from_millis(1)).await;
         next.run(request).await
     });
@@ -253,7 +254,7 @@ async fn a_layer_sleeps_on_any_runtime<R: Runtime>() {
 }
 
 async fn a_panic_of_a_layer_fails_only_its_request<R: Runtime>() {
-    let server = shop()
+    let server = full_server()
         .layer(|request: Incoming, next: Next| {
             assert_ne!(request.name().as_deref(), Some("count_plain"), "a secret");
             next.run(request)
@@ -287,7 +288,7 @@ impl Drop for Guard {
 /// Returns a server whose layer waits forever, and what the layer reports.
 fn stuck() -> (Server, Receiver<&'static str>) {
     let (says, heard) = unbounded();
-    let server = shop().layer(move |request: Incoming, _: Next| {
+    let server = full_server().layer(move |request: Incoming, _: Next| {
         let says = says.clone();
         async move {
             let _guard = Guard(says.clone());
@@ -351,7 +352,7 @@ async fn a_function_runs_to_its_end_although_its_request_is_cancelled<R: Runtime
 }
 
 async fn runtime_sleep<R: Runtime>() {
-    let server = shop().layer(|request: Incoming, next: Next| async move {
+    let server = full_server().layer(|request: Incoming, next: Next| async move {
         tokio::time::sleep(Duration::from_millis(1)).await;
         next.run(request).await
     });

@@ -9,7 +9,7 @@ use mcp_adapter::layers::{
 use mcp_adapter::proto::code;
 use mcp_adapter::{Error, Tool};
 use mcp_adapter_tests::{
-    Runtime, client, eventually, pair, refusal, rows, server, shop, success, tool,
+    Runtime, client, eventually, full_server, pair, refusal, rows, server, success, tool,
 };
 use serde_json::{Value, json};
 use smol::channel::bounded;
@@ -26,7 +26,7 @@ rows! {
 const HOUR: Duration = Duration::from_secs(3600);
 
 async fn requests_beyond_the_rate_are_refused_with_advice<R: Runtime>() {
-    let server = shop().layer(RateLimit::new(2, HOUR));
+    let server = full_server().layer(RateLimit::new(2, HOUR));
     let (connection, _serving) = pair::<R>(client(), server.clone()).await;
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "a"})).await), "a");
     assert_eq!(success(connection.call_tool("echo_plain", &json!({"text": "a"})).await), "a");
@@ -50,7 +50,7 @@ async fn requests_beyond_the_rate_are_refused_with_advice<R: Runtime>() {
 }
 
 async fn the_time_of_a_connection_driven_by_hand_limits_no_others<R: Runtime>() {
-    let server = shop().layer(RateLimit::new(1, HOUR));
+    let server = full_server().layer(RateLimit::new(1, HOUR));
     let mut ahead = mcp_adapter::testing::pair(&server, client()).unwrap();
     ahead.wait(1000 * HOUR);
     assert!(ahead.call_tool("echo", &json!({"text": "a"})).is_ok());
@@ -108,7 +108,7 @@ fn noting(seen: &Seen) -> mcp_adapter::layers::Observe {
 
 async fn the_end_of_each_request_is_observed<R: Runtime>() {
     let seen = Seen::default();
-    let (connection, _serving) = pair::<R>(client(), shop().layer(noting(&seen))).await;
+    let (connection, _serving) = pair::<R>(client(), full_server().layer(noting(&seen))).await;
     for (name, outcome, error_code) in [
         ("echo", Outcome::Success, None),
         ("echo_plain", Outcome::Success, None),
@@ -136,7 +136,7 @@ async fn a_panic_of_an_inner_layer_is_observed<R: Runtime>() {
         assert_ne!(request.method(), "tools/call", "a panic of a layer");
         next.run(request)
     };
-    let server = shop().layer(noting(&seen)).layer(inner);
+    let server = full_server().layer(noting(&seen)).layer(inner);
     let (connection, _serving) = pair::<R>(client(), server).await;
     for name in ["echo", "echo_plain"] {
         refusal(connection.call_tool(name, &json!({})).await);
@@ -146,7 +146,7 @@ async fn a_panic_of_an_inner_layer_is_observed<R: Runtime>() {
 }
 
 async fn a_panic_of_an_observer_fails_only_its_request<R: Runtime>() {
-    let server = shop()
+    let server = full_server()
         .layer(observe(|request| assert_eq!(request.name(), None, "the observer panics")))
         .layer(|request: Incoming, next: Next| async move {
             // The observer then panics during a panic.

@@ -5,7 +5,7 @@ use mcp_adapter::{
     Changed, Cx, HandlerError, Lists, Prompt, SubscriptionChange, SubscriptionSettings, Tool,
 };
 use mcp_adapter_tests::{
-    Runtime, client, failure, pair, rows, serve_by_hand, server, shop, success,
+    Runtime, client, failure, full_server, pair, rows, serve_by_hand, server, success,
 };
 use serde_json::json;
 use smol::channel::unbounded;
@@ -33,7 +33,7 @@ fn note() -> Changed {
 async fn changes_arrive_in_both_eras_until_the_subscription_ends<R: Runtime>() {
     for (revisions, era) in ERAS {
         let (says, watched) = unbounded();
-        let mut server = shop().subscriptions(
+        let mut server = full_server().subscriptions(
             SubscriptionSettings::new()
                 .on_change(move |watch| says.try_send(watch.clone()).unwrap()),
         );
@@ -60,7 +60,7 @@ async fn changes_arrive_in_both_eras_until_the_subscription_ends<R: Runtime>() {
 }
 
 async fn dropping_a_wait_for_a_change_loses_no_change<R: Runtime>() {
-    let mut server = shop();
+    let mut server = full_server();
     let changes = server.changes();
     let (connection, _serving) = pair::<R>(client(), server).await;
     let mut listening = connection.subscribe(&Filter::new().resource("note://one")).await.unwrap();
@@ -73,7 +73,7 @@ async fn dropping_a_wait_for_a_change_loses_no_change<R: Runtime>() {
 
 async fn a_subscription_is_a_stream<R: Runtime>() {
     for (revisions, _) in ERAS {
-        let mut server = shop();
+        let mut server = full_server();
         let changes = server.changes();
         let (connection, serving) = pair::<R>(client().revisions(revisions), server).await;
         let filter = Filter::new().tools().resource("note://one");
@@ -91,7 +91,7 @@ async fn a_subscription_is_a_stream<R: Runtime>() {
 
 async fn a_subscription_ends_with_its_connection<R: Runtime>() {
     for (revisions, _) in ERAS {
-        let (connection, serving) = pair::<R>(client().revisions(revisions), shop()).await;
+        let (connection, serving) = pair::<R>(client().revisions(revisions), full_server()).await;
         let mut listening =
             connection.subscribe(&Filter::new().resource("note://one")).await.unwrap();
         drop(connection);
@@ -102,7 +102,7 @@ async fn a_subscription_ends_with_its_connection<R: Runtime>() {
 }
 
 async fn announcing_changes_never_waits_for_a_slow_client<R: Runtime>() {
-    let mut server = shop();
+    let mut server = full_server();
     let changes = server.changes();
     // This client never reads.
     let (_deaf, _deaf_serving) = serve_by_hand::<R>(server.clone()).await;
@@ -116,7 +116,7 @@ async fn announcing_changes_never_waits_for_a_slow_client<R: Runtime>() {
 }
 
 async fn tools_come_and_go_while_serving<R: Runtime>() {
-    let mut server = shop();
+    let mut server = full_server();
     let changes = server.changes();
     let (connection, _serving) = pair::<R>(client(), server).await;
     let mut listening = connection.subscribe(&Filter::new().tools()).await.unwrap();
@@ -130,7 +130,7 @@ async fn tools_come_and_go_while_serving<R: Runtime>() {
 }
 
 async fn an_edit_that_leaves_a_list_as_it_was_is_not_announced<R: Runtime>() {
-    let mut server = shop().tool("old", "Old", || "old");
+    let mut server = full_server().tool("old", "Old", || "old");
     let changes = server.changes();
     let (connection, _serving) = pair::<R>(client(), server).await;
     let filter = Filter::new().tools().prompts();

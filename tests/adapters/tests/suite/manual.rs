@@ -8,7 +8,7 @@ use std::time::Duration;
 use mcp_adapter::proto::schema::Level;
 use mcp_adapter::proto::{Instant, Progress};
 use mcp_adapter::{Cx, HandlerError, ManualServer, Server, Tool};
-use mcp_adapter_tests::{server, shop, tool};
+use mcp_adapter_tests::{full_server, server, tool};
 use serde_json::{Value, json};
 
 use crate::results::with_broken_results;
@@ -108,7 +108,7 @@ fn handlers_run_one_by_one_on_the_thread_of_the_loop() {
 
 #[test]
 fn futures_sleep_by_the_time_of_the_loop() {
-    let mut frames = Loop::open(&shop());
+    let mut frames = Loop::open(&full_server());
     frames.call(1, "slow");
     assert_eq!(frames.run(), 1);
     let due = frames.connection.poll_timeout().unwrap();
@@ -122,7 +122,7 @@ fn futures_sleep_by_the_time_of_the_loop() {
 
 #[test]
 fn a_question_runs_the_handler_again_with_the_answer() {
-    let mut frames = Loop::open(&shop());
+    let mut frames = Loop::open(&full_server());
     for (id, tool) in [(1, "who"), (2, "who_plain")] {
         frames.call(id, tool);
         frames.run();
@@ -164,12 +164,12 @@ fn a_handler_of_a_cancelled_request_does_not_start() {
 
 #[test]
 fn a_panic_fails_its_request_only() {
-    only_these_fail(&shop(), ["panic", "panic_plain"]);
+    only_these_fail(&full_server(), ["panic", "panic_plain"]);
 }
 
 #[test]
 fn a_result_whose_encoding_panics_fails_its_request_only() {
-    only_these_fail(&shop().layer(with_broken_results), ["count", "count_plain"]);
+    only_these_fail(&full_server().layer(with_broken_results), ["count", "count_plain"]);
 }
 
 /// Calls these tools, which fail with an internal error, and one more, which answers.
@@ -200,7 +200,7 @@ fn log_messages_leave_before_the_response() {
 
 #[test]
 fn changes_are_sent_from_any_thread() {
-    let mut server = shop();
+    let mut server = full_server();
     let changes = server.changes();
     let mut frames = Loop::open(&server);
     thread::spawn(move || changes.tools_list_changed()).join().unwrap().unwrap();
@@ -211,7 +211,7 @@ fn changes_are_sent_from_any_thread() {
 fn callbacks_run_in_the_loop() {
     let (here, seen) = (thread::current().id(), Arc::new(Mutex::new(Vec::new())));
     let violations = Arc::clone(&seen);
-    let server = shop().on_violation(move |_| {
+    let server = full_server().on_violation(move |_| {
         violations.lock().unwrap().push(thread::current().id());
     });
     let mut frames = Loop::open(&server);
@@ -223,7 +223,7 @@ fn callbacks_run_in_the_loop() {
 
 #[test]
 fn open_requests_are_answered_after_the_end_of_the_input() {
-    let mut frames = Loop::open(&shop());
+    let mut frames = Loop::open(&full_server());
     frames.call(1, "slow");
     frames.connection.handle_eof(frames.now);
     frames.run();

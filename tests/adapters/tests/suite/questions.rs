@@ -37,7 +37,7 @@ fn refusal(pair: &mut TestPair, tool: &str) -> String {
 fn an_action_between_questions_runs_once() {
     let paid = Arc::new(AtomicUsize::new(0));
     let (pay, pay_later) = (Arc::clone(&paid), Arc::clone(&paid));
-    let server = Server::new("shop", "1")
+    let server = Server::new("server", "1")
         .tool("buy", "Buys a book", move |cx: Cx| {
             cx.confirm("buy", "Buy it?")?;
             let receipt = cx.once("pay", || Ok(pay.fetch_add(1, Ordering::Relaxed)))?;
@@ -69,7 +69,7 @@ fn an_action_between_questions_runs_once() {
 #[test]
 fn an_action_that_fails_runs_again() {
     let tries = AtomicUsize::new(0);
-    let server = Server::new("shop", "1").tool("buy", "Buys a book", move |cx: Cx| {
+    let server = Server::new("server", "1").tool("buy", "Buys a book", move |cx: Cx| {
         let paid = cx.once("pay", || match tries.fetch_add(1, Ordering::Relaxed) {
             0 => Err(HandlerError::failed("no connection")),
             other => Ok(other),
@@ -84,7 +84,7 @@ fn an_action_that_fails_runs_again() {
 
 #[test]
 fn a_question_cannot_be_ignored() {
-    let server = Server::new("shop", "1")
+    let server = Server::new("server", "1")
         .tool("default", "Ignores the error", |cx: Cx| {
             Ok(cx.confirm("sure", "Really?").unwrap_or_default())
         })
@@ -102,7 +102,7 @@ fn a_question_cannot_be_ignored() {
 #[test]
 fn a_layer_that_answers_ignores_no_question() {
     let late = Duration::from_secs(5);
-    let server = Server::new("shop", "1")
+    let server = Server::new("server", "1")
         .layer(Timeout::new(Duration::from_secs(1)))
         .layer(|request: Incoming, next: Next| async move {
             let is_replaced = request.name().as_deref() == Some("replaced");
@@ -132,7 +132,7 @@ fn a_layer_that_answers_ignores_no_question() {
 
 #[test]
 fn a_key_names_one_question() {
-    let server = Server::new("shop", "1").tool("twice", "Asks twice", |cx: Cx| {
+    let server = Server::new("server", "1").tool("twice", "Asks twice", |cx: Cx| {
         let first = cx.confirm("sure", "Really?")?;
         let second = cx.confirm("sure", "Really really?")?;
         Ok(first && second)

@@ -8,7 +8,7 @@ use mcp_adapter::proto::schema::Level;
 use mcp_adapter::proto::{Endpoint, Filter, Instant, Revision};
 use mcp_adapter::{Connection, Cx, Tool};
 use mcp_adapter_tests::{
-    Runtime, adapter_server, client, failure, pair, refusal, rows, shop, success, tool,
+    Runtime, adapter_server, client, failure, full_server, pair, refusal, rows, success, tool,
 };
 use serde_json::json;
 
@@ -97,7 +97,7 @@ async fn recordings_of_both_sides_replay_identically<R: Runtime>() {
         let (ours, theirs) = (Shelf::default(), Shelf::default());
         let (our_shelf, their_shelf) = (ours.clone(), theirs.clone());
         let client = || client().revisions(revisions);
-        let server = shop().record(move || Ok(their_shelf.fresh())).add(Tool::define(
+        let server = full_server().record(move || Ok(their_shelf.fresh())).add(Tool::define(
             tool("hang_up"),
             |cx: Cx| {
                 // This has no effect over a byte stream, but it is recorded.
@@ -136,7 +136,7 @@ async fn recordings_of_both_sides_replay_identically<R: Runtime>() {
 async fn each_connection_has_a_recording_of_its_own<R: Runtime>() {
     let shelf = Shelf::default();
     let fresh = shelf.clone();
-    let server = shop().record(move || Ok(fresh.fresh()));
+    let server = full_server().record(move || Ok(fresh.fresh()));
     for text in ["one", "two"] {
         let (connection, serving) = pair::<R>(client(), server.clone()).await;
         assert_eq!(success(connection.call_tool("echo", &json!({"text": text})).await), text);
@@ -193,9 +193,9 @@ impl Write for Broken {
 async fn a_recording_that_cannot_be_written_harms_nothing<R: Runtime>() {
     let unmade = || Err::<Broken, _>(io::ErrorKind::PermissionDenied.into());
     for (ours, theirs) in [
-        (client().record(unmade), shop().record(unmade)),
-        (client().record(|| Ok(Broken::Fails)), shop().record(|| Ok(Broken::Fails))),
-        (client().record(|| Ok(Broken::Panics)), shop().record(|| Ok(Broken::Panics))),
+        (client().record(unmade), full_server().record(unmade)),
+        (client().record(|| Ok(Broken::Fails)), full_server().record(|| Ok(Broken::Fails))),
+        (client().record(|| Ok(Broken::Panics)), full_server().record(|| Ok(Broken::Panics))),
     ] {
         let (connection, serving) = pair::<R>(ours, theirs).await;
         // More than a buffer holds.

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use mcp_adapter::proto::{CallError, CloseReason, Era, Filter, Misuse, Revision};
 use mcp_adapter::{Changed, Client, Connection, ConnectionState, Error, Recovery, Server};
-use mcp_adapter_tests::{Runtime, adapter_server, client, eventually, pair, rows, shop, success};
+use mcp_adapter_tests::{
+    Runtime, adapter_server, client, eventually, full_server, pair, rows, success,
+};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
@@ -303,7 +305,7 @@ async fn without_recovery_a_lost_connection_stays_lost<R: Runtime>() {
 
 async fn given_streams_are_only_reported_as_lost<R: Runtime>() {
     let states = States::default();
-    let server = shop();
+    let server = full_server();
     let (ours, theirs) = mcp_adapter_tests::socket_pair();
     let stop = theirs.try_clone().unwrap();
     let _serving = mcp_adapter_tests::serve::<R>(server, theirs);

@@ -15,7 +15,7 @@ use mcp_adapter::{
     Client, ClientCx, Connection, Cx, Error, HandlerError, Server, State, Tool, Unregistered,
 };
 use mcp_adapter_tests::{
-    Runtime, Serving, failure, form, pair, raw, refusal, rows, server, shop, success, tool,
+    Runtime, Serving, failure, form, full_server, pair, raw, refusal, rows, server, success, tool,
 };
 use serde_json::{Value, json};
 use smol::channel::{Receiver, Sender, bounded, unbounded};
@@ -98,7 +98,7 @@ async fn chain<R: Runtime>(
 }
 
 fn asking() -> Server {
-    shop()
+    full_server()
         .add(Tool::define(tool("order"), |cx: Cx| {
             let what: Value = cx.ask("what", form("What?"))?;
             let what = what["name"].as_str().unwrap_or_default().to_owned();
@@ -155,7 +155,7 @@ async fn questions_reach_the_user_of_the_call<R: Runtime>() {
 
 async fn progress_and_errors_pass_through<R: Runtime>() {
     for eras in combinations() {
-        let upstream = shop().add(Tool::define(tool("steps"), |cx: Cx| {
+        let upstream = full_server().add(Tool::define(tool("steps"), |cx: Cx| {
             cx.progress(Progress::new(1.0))?;
             cx.confirm("sure", "Ada?")?;
             cx.progress(Progress::new(2.0))?;
@@ -178,7 +178,7 @@ async fn progress_and_errors_pass_through<R: Runtime>() {
 /// A tool that asks, and reports the cancellation of its request.
 fn watching() -> (Server, Receiver<()>) {
     let (says, heard) = unbounded();
-    let server = shop().add(Tool::define(tool("watch"), move |cx: Cx| {
+    let server = full_server().add(Tool::define(tool("watch"), move |cx: Cx| {
         let (watched, says) = (cx.clone(), says.clone());
         smol::spawn(async move {
             watched.cancelled().await;
@@ -246,7 +246,7 @@ async fn a_call_that_ends_while_its_user_answers_says_why<R: Runtime>() {
 async fn a_question_that_the_client_cannot_answer_names_the_client<R: Runtime>() {
     for (host, upstream) in combinations() {
         let user = Client::new("plain user", "1.0.0");
-        let chain = chain::<R>(shop(), (host, upstream), user, false).await;
+        let chain = chain::<R>(full_server(), (host, upstream), user, false).await;
         let error = refusal(chain.host.call_tool("who", &json!({})).await);
         let names = error.message.contains("the client `plain user`");
         assert!(names && error.message.contains("elicitation"), "{error:?}");
@@ -254,7 +254,7 @@ async fn a_question_that_the_client_cannot_answer_names_the_client<R: Runtime>()
 }
 
 async fn an_ambiguous_question_reaches_no_user<R: Runtime>() {
-    let (upstream, _serving) = pair::<R>(forwarding().revisions(ERAS[0]), shop()).await;
+    let (upstream, _serving) = pair::<R>(forwarding().revisions(ERAS[0]), full_server()).await;
     let gateway = || server().state(upstream.clone()).add(Unregistered::new().tool_fallback(relay));
     for revisions in ERAS {
         let asked = Arc::new(AtomicUsize::new(0));
@@ -280,7 +280,7 @@ async fn an_ambiguous_question_reaches_no_user<R: Runtime>() {
 async fn calls_of_one_user_may_ask_concurrently<R: Runtime>() {
     for eras in combinations() {
         let (client, asked, answer) = slow_user();
-        let chain = chain::<R>(shop(), eras, client, false).await;
+        let chain = chain::<R>(full_server(), eras, client, false).await;
         let mut calls = Vec::new();
         for _ in 0..3 {
             calls.push(chain.host.call_tool("who", &json!({})).start().await.unwrap());
@@ -296,7 +296,7 @@ async fn calls_of_one_user_may_ask_concurrently<R: Runtime>() {
 }
 
 async fn an_answer_is_taken_once<R: Runtime>() {
-    let chain = chain::<R>(shop(), (ERAS[1], ERAS[0]), user(), false).await;
+    let chain = chain::<R>(full_server(), (ERAS[1], ERAS[0]), user(), false).await;
     let ask = || async {
         let result = chain.host.call(CallTool::new("who")).input_required().await.unwrap();
         let state = result.member("requestState").unwrap();
@@ -321,7 +321,7 @@ async fn an_answer_is_taken_once<R: Runtime>() {
 }
 
 async fn a_run_relays_one_call<R: Runtime>() {
-    let (upstream, _serving) = pair::<R>(forwarding(), shop()).await;
+    let (upstream, _serving) = pair::<R>(forwarding(), full_server()).await;
     let gateway = server().state(upstream).add(Tool::define(
         tool("twice"),
         async |State(upstream): State<Connection>, cx: Cx| {
@@ -358,7 +358,7 @@ async fn a_call_has_handlers_of_its_own<R: Runtime>() {
         let declared =
             Client::new("c", "1").configure(|it| it.capability(Capability::ElicitationForm));
         for (client, otherwise) in [(general, Some("Ada")), (declared, None)] {
-            let (host, _serving) = pair::<R>(client.revisions(revisions), shop()).await;
+            let (host, _serving) = pair::<R>(client.revisions(revisions), full_server()).await;
             let call = || host.call_tool("who", &json!({}));
             let own = call().on_elicitation(move || named("Bob")).await;
             assert_eq!(success(own), "Bob");
@@ -379,7 +379,7 @@ async fn a_question_names_its_call<R: Runtime>() {
             says.try_send(cx.call()).unwrap();
             ElicitResult::decline()
         });
-        let (host, _serving) = pair::<R>(client.revisions(revisions), shop()).await;
+        let (host, _serving) = pair::<R>(client.revisions(revisions), full_server()).await;
         let call = host.call_tool("who", &json!({})).start().await.unwrap();
         let asked = heard.recv().await.unwrap();
         assert_eq!(asked, (revisions == ERAS[1]).then(|| call.id()));
@@ -389,7 +389,7 @@ async fn a_question_names_its_call<R: Runtime>() {
 
 async fn a_call_returns_its_questions<R: Runtime>() {
     for revisions in ERAS {
-        let (host, _serving) = pair::<R>(user().revisions(revisions), shop()).await;
+        let (host, _serving) = pair::<R>(user().revisions(revisions), full_server()).await;
         let raw_call = host.call_raw("tools/call", json!({"name": "who"})).input_required();
         for result in [
             host.call(CallTool::new("who")).input_required().await.unwrap(),

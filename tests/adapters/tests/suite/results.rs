@@ -6,7 +6,7 @@ use mcp_adapter::layers::{Incoming, Next, Response};
 use mcp_adapter::proto::schema::{CallToolResult, Content, Encode, Image};
 use mcp_adapter::proto::{Revision, Unencodable, code};
 use mcp_adapter::{Client, Cx, HandlerError, Json, Server};
-use mcp_adapter_tests::{Runtime, client, pair, refusal, rows, server, shop, success};
+use mcp_adapter_tests::{Runtime, client, full_server, pair, refusal, rows, server, success};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -146,7 +146,7 @@ pub(crate) async fn with_broken_results(request: Incoming, next: Next) -> Respon
 }
 
 async fn a_result_whose_encoding_panics_fails_its_request_only<R: Runtime>() {
-    let (connection, serving) = pair::<R>(client(), shop().layer(with_broken_results)).await;
+    let (connection, serving) = pair::<R>(client(), full_server().layer(with_broken_results)).await;
     for name in ["count", "count_plain"] {
         let error = refusal(connection.call_tool(name, &json!({})).await);
         assert_eq!((error.code, &*error.message), (code::INTERNAL_ERROR, "the handler failed"));

@@ -28,7 +28,7 @@ fn refunds() -> Skills {
 }
 
 fn server() -> Server {
-    Server::new("shop", "1").add(refunds())
+    Server::new("server", "1").add(refunds())
 }
 
 fn host() -> Client {

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use mcp_adapter::Error;
 use mcp_adapter::proto::{CallError, CloseReason};
 use mcp_adapter_tests::{
-    Runtime, call_by_hand, client, connect_by_hand, pair, rows, serve, serve_by_hand, shop,
+    Runtime, call_by_hand, client, connect_by_hand, full_server, pair, rows, serve, serve_by_hand,
     socket_pair, success,
 };
 use serde_json::json;
@@ -30,7 +30,7 @@ rows! {
 async fn tcp_is_a_stream<R: Runtime>() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    let serving = serve::<R>(shop(), listener.accept().unwrap().0);
+    let serving = serve::<R>(full_server(), listener.accept().unwrap().0);
     let connection = R::connect(client(), ours.into()).await.unwrap();
     let text = "x".repeat(500_000);
     assert!(success(connection.call_tool("echo", &json!({"text": text})).await) == text);
@@ -40,7 +40,7 @@ async fn tcp_is_a_stream<R: Runtime>() {
 }
 
 async fn connections_of_a_server_end_independently<R: Runtime>() {
-    let server = shop();
+    let server = full_server();
     let mut connections = Vec::new();
     for _ in 0..20 {
         connections.push(pair::<R>(client(), server.clone()).await);
@@ -56,7 +56,7 @@ async fn connections_of_a_server_end_independently<R: Runtime>() {
 }
 
 async fn a_client_that_reads_no_more_ends_its_connection_cleanly<R: Runtime>() {
-    let (hand, serving) = serve_by_hand::<R>(shop()).await;
+    let (hand, serving) = serve_by_hand::<R>(full_server()).await;
     hand.writer.shutdown(Shutdown::Read).unwrap();
     // The response fails with EPIPE; the client's sending direction stays open.
     let hand =
@@ -77,7 +77,7 @@ async fn dropping_a_server_closes_its_connection<R: Runtime>() {
             stopped.recv().await.unwrap();
             Ok(())
         };
-        or(R::serve(shop(), theirs.into()), dropped).await.unwrap();
+        or(R::serve(full_server(), theirs.into()), dropped).await.unwrap();
     });
     let connection = R::connect(client(), ours.into()).await.unwrap();
     let open = connection.call_tool("hang", &json!({})).start().await.unwrap();
@@ -98,7 +98,7 @@ async fn a_closed_peer_is_an_error<R: Runtime>() {
 
 async fn garbage_is_a_fault_or_the_end<R: Runtime>() {
     let (mut ours, theirs) = socket_pair();
-    let serving = serve::<R>(shop(), theirs);
+    let serving = serve::<R>(full_server(), theirs);
     ours.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n\0\xff\n").unwrap();
     ours.shutdown(Shutdown::Write).unwrap();
     serving.ends_well().await;
@@ -108,7 +108,7 @@ async fn garbage_is_a_fault_or_the_end<R: Runtime>() {
 
 // JSON-13
 async fn an_unreadable_request_is_answered_under_its_id<R: Runtime>() {
-    let (hand, serving) = serve_by_hand::<R>(shop()).await;
+    let (hand, serving) = serve_by_hand::<R>(full_server()).await;
     let hand = call_by_hand(hand, |hand| {
         for bad in ["NaN", "\"\u{1}\"", "[1", "'a'"] {
             writeln!(hand.writer, r#"{{"jsonrpc":"2.0","params":{{"a":{bad}}},"id":7,"method":"ping"}}"#)

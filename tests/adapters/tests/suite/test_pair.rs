@@ -17,7 +17,7 @@ use mcp_adapter::testing::{TestPair, pair, pair_as};
 use mcp_adapter::{
     Changed, Client, Cx, Error, HandlerError, Lists, Prompt, Resource, Server, Template, Tool,
 };
-use mcp_adapter_tests::{client, shop};
+use mcp_adapter_tests::{client, full_server};
 use serde_json::json;
 
 const ERAS: [&[Revision]; 2] = [&Revision::LEGACY, &[Revision::V2026_07_28]];
@@ -31,7 +31,7 @@ fn text(pair: &mut TestPair, tool: &str) -> String {
 fn handlers_of_both_sides_run_in_both_eras() {
     for revisions in ERAS {
         let client = client().revisions(revisions);
-        let mut pair = pair(&shop(), client).unwrap();
+        let mut pair = pair(&full_server(), client).unwrap();
         assert!(revisions.contains(&pair.client().revision()));
         for tool in ["echo", "echo_plain"] {
             assert_eq!(text(&mut pair, tool), "hello");
@@ -159,7 +159,7 @@ fn resources_and_prompts_are_read() {
 #[test]
 fn a_call_without_an_answer_times_out_in_virtual_time() {
     let began = Instant::now();
-    let mut pair = pair(&shop(), client()).unwrap();
+    let mut pair = pair(&full_server(), client()).unwrap();
     let error = pair.call_tool("hang", &json!({})).unwrap_err();
     assert!(matches!(error.error(), Error::Call(CallError::TimedOut)), "{error}");
     assert!(
@@ -173,7 +173,7 @@ fn a_call_without_an_answer_times_out_in_virtual_time() {
 
 #[test]
 fn limits_follow_the_virtual_time() {
-    let server = shop().layer(RateLimit::new(1, Duration::from_secs(10)));
+    let server = full_server().layer(RateLimit::new(1, Duration::from_secs(10)));
     let mut pair = pair(&server, client()).unwrap();
     assert_eq!(text(&mut pair, "echo"), "hello");
     let refused = pair.call_tool("echo", &json!({"text": "again"})).unwrap_err();
@@ -184,7 +184,7 @@ fn limits_follow_the_virtual_time() {
 
 #[test]
 fn a_call_after_a_long_wait_has_all_its_time() {
-    let mut pair = pair(&shop(), client()).unwrap();
+    let mut pair = pair(&full_server(), client()).unwrap();
     pair.wait(Duration::from_secs(120));
     assert_eq!(text(&mut pair, "echo"), "hello");
 }
@@ -283,7 +283,7 @@ fn an_authenticated_client_of_a_pair_has_no_scopes() {
 #[test]
 fn equal_tests_exchange_equal_messages_at_equal_times() {
     let run = || {
-        let mut pair = pair(&shop(), client()).unwrap();
+        let mut pair = pair(&full_server(), client()).unwrap();
         for tool in ["who", "slow", "count", "fail", "panic_plain"] {
             let _failed = pair.call_tool(tool, &json!({}));
         }
@@ -302,7 +302,7 @@ fn futures_of_the_client_run_on_the_thread_of_the_test() {
     let client = Client::new("c", "1").on_notification(move |method, _, _cx| {
         notified.lock().unwrap().push((method.to_owned(), thread::current().id()));
     });
-    let mut pair = pair(&shop(), client).unwrap();
+    let mut pair = pair(&full_server(), client).unwrap();
     let connection = pair.client();
     let filter = Filter::new().resource("note://one");
     let mut changes = pair.run(connection.subscribe(&filter)).unwrap();
@@ -325,7 +325,7 @@ fn futures_of_the_client_run_on_the_thread_of_the_test() {
 
 #[test]
 fn a_client_that_closes_ends_both_sides() {
-    let mut pair = pair(&shop(), client()).unwrap();
+    let mut pair = pair(&full_server(), client()).unwrap();
     let connection = pair.client();
     connection.start_close();
     pair.wait(Duration::from_secs(1));

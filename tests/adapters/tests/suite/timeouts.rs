@@ -7,7 +7,7 @@ use std::time::Duration;
 use mcp_adapter::layers::{Incoming, Next, Outcome, Timeout};
 use mcp_adapter::{Cx, Tool};
 use mcp_adapter_tests::{
-    Runtime, client, eventually, failure, pair, rows, server, shop, success, tool,
+    Runtime, client, eventually, failure, full_server, pair, rows, server, success, tool,
 };
 use serde_json::json;
 use smol::channel::{bounded, unbounded};
@@ -61,12 +61,13 @@ async fn a_handler_that_takes_too_long_is_ended_and_its_request_fails<R: Runtime
 
 async fn a_function_that_ignores_its_cancellation_gives_its_thread_back<R: Runtime>() {
     let (give, given) = bounded::<()>(1);
-    let server = shop().threads_max(1).layer(Timeout::new(LONG).for_tool("deaf", SHORT)).add(
-        Tool::define(tool("deaf"), move || {
+    let server = full_server()
+        .threads_max(1)
+        .layer(Timeout::new(LONG).for_tool("deaf", SHORT))
+        .add(Tool::define(tool("deaf"), move || {
             given.recv_blocking()?;
             Ok("late")
-        }),
-    );
+        }));
     let (connection, _serving) = pair::<R>(client(), server).await;
     let text = failure(connection.call_tool("deaf", &json!({})).await);
     assert_eq!(text, "`deaf` did not finish within 20ms");
@@ -81,7 +82,7 @@ async fn a_function_that_ignores_its_cancellation_gives_its_thread_back<R: Runti
 async fn outer_layers_see_the_timeout<R: Runtime>() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let layer = Arc::clone(&seen);
-    let server = shop()
+    let server = full_server()
         .layer(move |request: Incoming, next: Next| {
             let layer = Arc::clone(&layer);
             async move {
@@ -100,10 +101,11 @@ async fn outer_layers_see_the_timeout<R: Runtime>() {
 }
 
 async fn a_layer_that_waits_is_ended<R: Runtime>() {
-    let server = shop().layer(Timeout::new(SHORT)).layer(|_: Incoming, next: Next| async move {
-        let _next = next;
-        pending().await
-    });
+    let server =
+        full_server().layer(Timeout::new(SHORT)).layer(|_: Incoming, next: Next| async move {
+            let _next = next;
+            pending().await
+        });
     let (connection, _serving) = pair::<R>(client(), server).await;
     for name in ["echo", "echo_plain"] {
         let text = failure(connection.call_tool(name, &json!({})).await);
@@ -114,7 +116,7 @@ async fn a_layer_that_waits_is_ended<R: Runtime>() {
 }
 
 async fn a_request_in_time_is_left_alone<R: Runtime>() {
-    let server = shop().layer(Timeout::new(LONG)).layer(Timeout::new(LONG * 2));
+    let server = full_server().layer(Timeout::new(LONG)).layer(Timeout::new(LONG * 2));
     let (connection, serving) = pair::<R>(client(), server).await;
     for _ in 0..40 {
         for name in ["echo", "echo_plain"] {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use mcp_adapter::proto::{CallError, CloseReason};
 use mcp_adapter::{Error, Tool, on_runtime};
 use mcp_adapter_tests::{
-    Runtime, Tokio, adapter_server, client, eventually, is_alive, pair, server, shop, story,
-    success, tool,
+    Runtime, Tokio, adapter_server, client, eventually, full_server, is_alive, pair, server,
+    success, tool, with_timeout,
 };
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
@@ -22,7 +22,7 @@ fn runtimes() -> [Builder; 2] {
 
 #[test]
 fn no_child_outlives_the_runtime() {
-    story(|| {
+    with_timeout(|| {
         for mut builder in runtimes() {
             let runtime = builder.enable_all().build().unwrap();
             // The child reacts neither to the end of its input nor to SIGTERM.
@@ -48,11 +48,11 @@ fn no_child_outlives_the_runtime() {
 
 #[test]
 fn a_runtime_ends_at_once_while_it_serves_and_connects() {
-    story(|| {
+    with_timeout(|| {
         for mut builder in runtimes() {
             let runtime = builder.enable_all().build().unwrap();
             let (connection, serving) = runtime.block_on(async {
-                let (connection, serving) = pair::<Tokio>(client(), shop()).await;
+                let (connection, serving) = pair::<Tokio>(client(), full_server()).await;
                 drop(connection.call_tool("hang", &json!({})).start().await.unwrap());
                 (connection, serving)
             });
@@ -66,7 +66,7 @@ fn a_runtime_ends_at_once_while_it_serves_and_connects() {
 #[test]
 fn outside_of_a_runtime_there_is_an_error_instead_of_a_panic() {
     let served = smol::block_on(
-        on_runtime::server::<_, mcp_tokio::Tokio>(shop())
+        on_runtime::server::<_, mcp_tokio::Tokio>(full_server())
             .serve(tokio::io::empty(), tokio::io::sink()),
     );
     served.unwrap_err();
@@ -79,7 +79,7 @@ fn outside_of_a_runtime_there_is_an_error_instead_of_a_panic() {
 /// The documented way.
 #[test]
 fn a_handler_that_is_not_send_runs_on_a_local_set() {
-    story(|| {
+    with_timeout(|| {
         let (ask, mut asked) = mpsc::channel::<(Value, oneshot::Sender<String>)>(16);
         let local = std::thread::spawn(move || {
             let serve = async {

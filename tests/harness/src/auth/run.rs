@@ -103,7 +103,7 @@ impl AuthRun {
         self.closed = false;
     }
 
-    /// Adds a line to the story, with names in place of secrets.
+    /// Adds a line to the timeline, with names in place of secrets.
     pub fn note(&mut self, line: &str) {
         let line = shown::line(line, &self.secrets, &self.signed);
         self.lines.push(line.trim_end().to_owned());
@@ -182,12 +182,12 @@ impl AuthRun {
             };
             self.perform(action);
         }
-        panic!("no end of actions:\n{}", self.story());
+        panic!("no end of actions:\n{}", self.timeline());
     }
 
     /// Returns what happened.
     #[must_use]
-    pub fn story(&self) -> String {
+    pub fn timeline(&self) -> String {
         self.lines.join("\n")
     }
 
@@ -208,14 +208,14 @@ impl AuthRun {
         match &action {
             AuthAction::Fetch(fetch) => self.check_fetch(fetch),
             AuthAction::Show { url, .. } => {
-                assert!(url.expose().starts_with("https://"), "{}", self.story());
+                assert!(url.expose().starts_with("https://"), "{}", self.timeline());
             }
             AuthAction::Save { id, .. } => {
                 let holds = self.locked.as_ref().is_some_and(|(held, _)| held == id);
-                assert!(holds, "saves what is not locked:\n{}", self.story());
+                assert!(holds, "saves what is not locked:\n{}", self.timeline());
             }
             AuthAction::Acquire { .. } => {
-                assert!(self.locked.is_none(), "locks two records:\n{}", self.story());
+                assert!(self.locked.is_none(), "locks two records:\n{}", self.timeline());
             }
             _ => {}
         }
@@ -223,13 +223,13 @@ impl AuthRun {
     }
 
     fn check_fetch(&mut self, fetch: &Fetch) {
-        assert!(self.used.insert(fetch.id), "an id is used twice:\n{}", self.story());
+        assert!(self.used.insert(fetch.id), "an id is used twice:\n{}", self.timeline());
         // The application names its identity provider, which may be near.
         let is_near = &*fetch.url == Self::IDENTITY_PROVIDER;
-        assert!(fetch.url.starts_with("https://"), "{}", self.story());
-        assert!(fetch.reach == Reach::Public || is_near, "{}", self.story());
+        assert!(fetch.url.starts_with("https://"), "{}", self.timeline());
+        assert!(fetch.reach == Reach::Public || is_near, "{}", self.timeline());
         let body = fetch.body.expose();
-        assert!(!body.contains("access-"), "an access token leaves:\n{}", self.story());
+        assert!(!body.contains("access-"), "an access token leaves:\n{}", self.timeline());
         assert!(!fetch.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")));
         let params = params(body);
         for name in ["code", "refresh_token"] {
@@ -240,11 +240,11 @@ impl AuthRun {
             let endpoints = self.places.endpoints.get(host);
             let is_named = endpoints.is_some_and(|all| all.contains(&*fetch.url));
             let is_default = *fetch.url == *format!("https://{host}/token");
-            assert!(is_named || is_default, "{name} goes astray:\n{}", self.story());
+            assert!(is_named || is_default, "{name} goes astray:\n{}", self.timeline());
         }
         if let Some(verifier) = params.get("code_verifier") {
             let mut verifiers = self.secrets.iter().map(FlowSecrets::verifier);
-            assert!(verifiers.any(|known| known.expose() == verifier), "{}", self.story());
+            assert!(verifiers.any(|known| known.expose() == verifier), "{}", self.timeline());
             assert!(params.contains_key("code"));
         }
     }
@@ -341,10 +341,10 @@ impl AuthRun {
     pub fn collect(&mut self) {
         self.take_events();
         if self.closed {
-            assert!(!self.owed, "a wait outlives its machine:\n{}", self.story());
+            assert!(!self.owed, "a wait outlives its machine:\n{}", self.timeline());
         }
         let has_deadline = self.auth.poll_timeout().is_some();
-        assert!(!self.owed || has_deadline, "a wait without a deadline:\n{}", self.story());
+        assert!(!self.owed || has_deadline, "a wait without a deadline:\n{}", self.timeline());
         shown::assert_hidden(&format!("{:?}", self.auth), &self.secrets);
     }
 
@@ -353,7 +353,7 @@ impl AuthRun {
             self.note(&shown::event(&event, self.start));
             match &event {
                 AuthEvent::Denied(denial) => {
-                    assert!(self.owed, "an end without a wait:\n{}", self.story());
+                    assert!(self.owed, "an end without a wait:\n{}", self.timeline());
                     self.owed = false;
                     self.note(&format!("  {denial}"));
                 }
@@ -371,7 +371,7 @@ impl AuthRun {
     /// If one did.
     pub fn assert_innocent(&self) {
         for issuer in &self.places.issuers {
-            assert!(issuer.offences.is_empty(), "{:?}:\n{}", issuer.offences, self.story());
+            assert!(issuer.offences.is_empty(), "{:?}:\n{}", issuer.offences, self.timeline());
         }
     }
 

@@ -392,9 +392,9 @@ fn play(scene: &Scene) -> String {
     let (_, config, play) = scene;
     let mut run = AuthRun::new(config(), Environment::new());
     play(&mut run);
-    assert!(!run.waits(), "a wait has not ended:\n{}", run.story());
+    assert!(!run.waits(), "a wait has not ended:\n{}", run.timeline());
     run.assert_innocent();
-    run.story() + "\n"
+    run.timeline() + "\n"
 }
 
 fn assert_scene(scene: &Scene) {
@@ -431,11 +431,11 @@ fn every_flow_is_granted_and_every_denial_occurs() {
     for scene in FLOWS {
         assert!(play(scene).contains("! Granted"), "{}", scene.0);
     }
-    let stories: String = DENIALS.iter().map(play).collect();
+    let timelines: String = DENIALS.iter().map(play).collect();
     for reason in REASONS {
         let is_shown = [" ", "(", "{"].iter().any(|end| {
             let text = format!("Denied({reason}");
-            stories.contains(&format!("{text}{end}")) || stories.contains(&format!("{text})"))
+            timelines.contains(&format!("{text}{end}")) || timelines.contains(&format!("{text})"))
         });
         assert!(is_shown, "no transcript ends in {reason}");
     }

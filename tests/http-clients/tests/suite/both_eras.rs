@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_adapter::proto::schema::Level;
 use mcp_adapter::proto::{CallError, Era, Filter};
 use mcp_adapter::{Changed, Client, Recovery};
-use mcp_adapter_tests::{eventually, failure, rows, shop, success};
+use mcp_adapter_tests::{eventually, failure, full_server, rows, success};
 use mcp_http_client_tests::{OverHttp, Proxy, Served};
 use serde_json::json;
 use smol::channel::unbounded;
@@ -27,7 +27,7 @@ fn clients() -> [(Client, Era); 2] {
 
 // STL-08: each modern POST has its own server, also a retry with input.
 async fn tools_answer_fail_ask_and_report_progress<R: OverHttp>() {
-    let served = Served::new(shop());
+    let served = Served::new(full_server());
     for (client, era) in clients() {
         let connection = R::connect_http(client, served.remote()).await.unwrap();
         assert_eq!(connection.era(), era);
@@ -47,7 +47,7 @@ async fn tools_answer_fail_ask_and_report_progress<R: OverHttp>() {
 }
 
 async fn log_messages_arrive_if_requested<R: OverHttp>() {
-    let served = Served::new(shop());
+    let served = Served::new(full_server());
     for (client, _) in clients() {
         let (says, logged) = unbounded();
         let client =
@@ -63,7 +63,7 @@ async fn log_messages_arrive_if_requested<R: OverHttp>() {
 }
 
 async fn changes_arrive_until_the_subscription_ends<R: OverHttp>() {
-    let mut server = shop();
+    let mut server = full_server();
     let changes = server.changes();
     let served = Served::new(server);
     for (client, _) in clients() {
@@ -83,7 +83,7 @@ async fn changes_arrive_until_the_subscription_ends<R: OverHttp>() {
 }
 
 async fn a_modern_subscription_reports_a_cut_stream_and_can_be_reopened_stl_37<R: OverHttp>() {
-    let mut server = shop();
+    let mut server = full_server();
     let changes = server.changes();
     let served = Served::new(server);
     let proxy = Proxy::new(served.address());
@@ -101,7 +101,7 @@ async fn a_modern_subscription_reports_a_cut_stream_and_can_be_reopened_stl_37<R
 }
 
 async fn a_hundred_calls_at_once_are_each_answered<R: OverHttp>() {
-    let served = Served::new(shop());
+    let served = Served::new(full_server());
     for (client, _) in clients() {
         let connection = R::connect_http(client, served.remote()).await.unwrap();
         let mut open = Vec::new();
@@ -123,7 +123,7 @@ async fn a_hundred_calls_at_once_are_each_answered<R: OverHttp>() {
 }
 
 async fn a_reconnect_keeps_subscriptions_frm_22<R: OverHttp>() {
-    let mut server = shop();
+    let mut server = full_server();
     let changes = server.changes();
     let served = Served::new(server);
     for (client, era) in clients() {

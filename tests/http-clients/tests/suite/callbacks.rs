@@ -9,7 +9,7 @@ use std::time::Duration;
 use mcp_adapter::Connection;
 use mcp_adapter::proto::Revision;
 use mcp_adapter::proto::schema::Level;
-use mcp_adapter_tests::{client, rows, shop, success};
+use mcp_adapter_tests::{client, full_server, rows, success};
 use mcp_http_client_tests::{OverHttp, Served, Site, modern};
 use serde_json::json;
 use smol::channel::unbounded;
@@ -129,7 +129,7 @@ async fn a_callback_about_a_challenge_may_wait_for_a_call<R: OverHttp>() {
 }
 
 async fn a_callback_about_a_notification_may_call_and_drop_the_last_handle<R: OverHttp>() {
-    let served = Served::new(shop());
+    let served = Served::new(full_server());
     let handle: Arc<Mutex<Option<Connection>>> = Arc::default();
     let (ending, (says, heard)) = (Arc::clone(&handle), unbounded());
     let client = client().revisions(&Revision::LEGACY).on_notification(move |_, _, _| {

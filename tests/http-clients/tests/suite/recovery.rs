@@ -7,7 +7,7 @@ use std::time::Duration;
 use mcp_adapter::http::Remote;
 use mcp_adapter::proto::{CallError, CloseReason, ErrorObject, Fault, Filter};
 use mcp_adapter::{Changed, Client, Connection, ConnectionState, Error, Recovery};
-use mcp_adapter_tests::{eventually, rows, shop, success, timer};
+use mcp_adapter_tests::{eventually, full_server, rows, success, timer};
 use mcp_http_client_tests::{
     Answer, OverHttp, Proxy, Request, Served, Site, legacy, modern, result,
 };
@@ -49,7 +49,7 @@ async fn call_until_it_succeeds(connection: &Connection) {
 
 async fn a_server_that_restarts_continues_calls_and_subscriptions<R: OverHttp>() {
     for client in [legacy_client(), modern_client()] {
-        let served = Served::new(shop());
+        let served = Served::new(full_server());
         let address = served.address();
         let remote = reconnecting(served.remote());
         let connection = R::connect_http(client.recovery(quick()), remote).await.unwrap();
@@ -57,7 +57,7 @@ async fn a_server_that_restarts_continues_calls_and_subscriptions<R: OverHttp>()
         let mut listening = connection.subscribe(&filter).await.unwrap();
         call_until_it_succeeds(&connection).await;
         smol::unblock(move || drop(served)).await;
-        let mut server = shop();
+        let mut server = full_server();
         let changes = server.changes();
         let served = Served::again(address, server);
         call_until_it_succeeds(&connection).await;
@@ -137,7 +137,7 @@ async fn a_server_that_stays_away_is_given_up<R: OverHttp>() {
 }
 
 async fn a_modern_subscription_continues_after_its_stream_was_cut_stl_37<R: OverHttp>() {
-    let mut server = shop();
+    let mut server = full_server();
     let changes = server.changes();
     let served = Served::new(server);
     let proxy = Proxy::new(served.address());

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use mcp_adapter::http::Http;
 use mcp_adapter::proto::{CallError, CloseReason, Fault, Filter, Revision};
 use mcp_adapter::{Changed, Error};
-use mcp_adapter_tests::{client, eventually, rows, shop, success, timer};
+use mcp_adapter_tests::{client, eventually, full_server, rows, success, timer};
 use mcp_http_client_tests::{Answer, OverHttp, Request, SESSION, Served, Site, legacy, result};
 use serde_json::json;
 use smol::future::or;
@@ -259,7 +259,7 @@ async fn an_unanswered_delete_delays_nothing<R: OverHttp>() {
 }
 
 async fn a_server_without_sessions_serves_clients_of_every_revision<R: OverHttp>() {
-    let served = Served::with(shop(), Http::new().without_sessions());
+    let served = Served::with(full_server(), Http::new().without_sessions());
     for revision in Revision::ALL {
         let client = client().revisions(&[revision]);
         let connection = R::connect_http(client, served.remote()).await.unwrap();

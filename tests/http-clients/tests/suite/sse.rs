@@ -8,7 +8,7 @@ use mcp_adapter::http::{Http, Remote};
 use mcp_adapter::proto::schema::Level;
 use mcp_adapter::proto::{CallError, CloseReason, Era, Fault, Filter};
 use mcp_adapter::{Changed, Error};
-use mcp_adapter_tests::{client, eventually, failure, rows, shop, success};
+use mcp_adapter_tests::{client, eventually, failure, full_server, rows, success};
 use mcp_http_client_tests::{Answer, OverHttp, Request, Served, Site, result, said};
 use serde_json::{Value, json};
 use smol::channel::unbounded;
@@ -28,7 +28,7 @@ rows! {
 async fn everything_works_over_http_sse_lif_36<R: OverHttp>() {
     let options = Http::new().sse();
     let stats = options.stats();
-    let served = Served::with(shop(), options);
+    let served = Served::with(full_server(), options);
     for client in [client(), legacy_client()] {
         let connection = R::connect_http(client, served.sse_remote()).await.unwrap();
         assert_eq!(connection.era(), Era::Legacy);
@@ -49,7 +49,7 @@ async fn everything_works_over_http_sse_lif_36<R: OverHttp>() {
 }
 
 async fn changes_arrive_over_http_sse<R: OverHttp>() {
-    let mut server = shop();
+    let mut server = full_server();
     let changes = server.changes();
     let served = Served::new(server);
     let (says, logged) = unbounded();

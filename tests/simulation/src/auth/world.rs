@@ -45,12 +45,12 @@ impl fmt::Display for AuthTally {
 pub struct AuthFailure {
     seed: u64,
     breach: String,
-    story: String,
+    timeline: String,
 }
 
 impl fmt::Display for AuthFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.story)?;
+        writeln!(f, "{}", self.timeline)?;
         writeln!(f, "A PROMISE IS BROKEN: {}", self.breach)?;
         write!(f, "seed: {}; replay: mcp-simulation --auth --once --seed {}", self.seed, self.seed)
     }
@@ -89,7 +89,7 @@ fn run_world(mut world: World, seed: u64, tally: &mut AuthTally) -> Result<(), B
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
         let breach = text.unwrap_or_default();
         let breach = breach.lines().next().unwrap_or_default().to_owned();
-        Box::new(AuthFailure { seed, breach, story: world.run.story() })
+        Box::new(AuthFailure { seed, breach, timeline: world.run.timeline() })
     })
 }
 

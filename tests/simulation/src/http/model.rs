@@ -15,8 +15,8 @@ pub(super) struct Shared {
     pub(super) now: Instant,
     pub(super) model: Model,
     pub(super) coverage: Coverage,
-    /// The story in words, if it is recorded.
-    pub(super) story: Option<String>,
+    /// The timeline in words, if it is recorded.
+    pub(super) timeline: Option<String>,
 }
 
 impl Shared {
@@ -26,9 +26,9 @@ impl Shared {
 
     /// Records an occurrence.
     pub(super) fn tell(&mut self, words: impl FnOnce() -> String) {
-        if let Some(story) = &mut self.story {
+        if let Some(timeline) = &mut self.timeline {
             let _infallible =
-                writeln!(story, "{:>10.4} {}", self.now.as_nanos() as f64 / 1e9, words());
+                writeln!(timeline, "{:>10.4} {}", self.now.as_nanos() as f64 / 1e9, words());
         }
     }
 

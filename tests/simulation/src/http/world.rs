@@ -43,7 +43,7 @@ impl World {
             coverage.mark(&format!("http.newest {client}/{server}"));
         }
         let shared =
-            Shared { plan, now: Instant::ZERO, model: Model::default(), coverage, story: None };
+            Shared { plan, now: Instant::ZERO, model: Model::default(), coverage, timeline: None };
         let clients = (0..shared.plan.clients).map(|index| Client::new(index, &shared)).collect();
         let server = Server::new(&shared);
         Self { case: case.clone(), net: Net::new(case), shared, clients, server, taken: 0 }
@@ -220,11 +220,11 @@ impl Runs for World {
         self.taken
     }
 
-    /// The story is only recorded in a second, identical run.
-    fn story(&mut self) -> String {
+    /// The timeline is only recorded in a second, identical run.
+    fn timeline(&mut self) -> String {
         let mut again = Self::new(&self.case);
-        again.shared.story = Some(format!("on: {:?}\n", again.shared.plan.on));
+        again.shared.timeline = Some(format!("on: {:?}\n", again.shared.plan.on));
         let _same_end = caught(|| again.run());
-        again.shared.story.unwrap_or_default()
+        again.shared.timeline.unwrap_or_default()
     }
 }

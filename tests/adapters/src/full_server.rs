@@ -15,11 +15,11 @@ pub fn client() -> Client {
 
 /// Builds a server that offers nothing.
 pub fn server() -> Server {
-    Server::new("shop", "1.0.0")
+    Server::new("server", "1.0.0")
 }
 
 /// Builds a server that offers every feature.
-pub fn shop() -> Server {
+pub fn full_server() -> Server {
     server()
         .logging()
         .lists(Lists::new().announce_changes())

@@ -18,11 +18,11 @@ use crate::Runtime;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs a test, which must end in time.
-pub fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T {
+pub fn with_timeout<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T {
     reset_signals();
     let (over, ended) = channel();
     // A panic message shows the name of the thread.
-    let name = thread::current().name().unwrap_or("story").to_owned();
+    let name = thread::current().name().unwrap_or("test").to_owned();
     let told = thread::Builder::new().name(name).spawn(move || {
         let end = tell();
         let _ignored = over.send(());
@@ -43,7 +43,7 @@ pub fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T 
 
 /// Runs a test on a runtime.
 pub fn on<R: Runtime, F: Future<Output = ()> + 'static>(row: fn() -> F) {
-    story(move || R::block_on(row()));
+    with_timeout(move || R::block_on(row()));
 }
 
 /// Runs a test on several runtimes concurrently, each by its name.
