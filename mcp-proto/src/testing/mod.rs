@@ -45,15 +45,11 @@
 mod link;
 mod pair;
 mod seed;
-#[cfg(feature = "schema")]
-mod tasks;
 mod transcript;
 mod watch;
 
 pub use link::{Chunking, Pipe};
 pub use pair::Pair;
 pub use seed::Seed;
-#[cfg(feature = "schema")]
-pub use tasks::{TaskOp, TaskWorld};
 pub use transcript::Transcript;
 pub use watch::{WireChecker, WireViolation};

@@ -1,11 +1,13 @@
 //! Tests of the table against the model, and of each rule.
 
 mod limits;
+mod model;
+mod op;
 mod poller;
 mod poller_losses;
 mod responses;
 mod shares;
-#[cfg(feature = "testing")]
+mod world;
 mod worlds;
 
 use super::*;

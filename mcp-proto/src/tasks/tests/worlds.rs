@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
+use super::op::TaskOp;
+use super::world::TaskWorld;
 use crate::tasks::TaskProtocol;
-use crate::testing::{TaskOp, TaskWorld};
 
 const PROTOCOLS: [TaskProtocol; 2] = [TaskProtocol::Core, TaskProtocol::Extension];
 

@@ -1,19 +1,11 @@
 //! [`TaskOp`]: one operation on a task table.
 
-/// One operation on the table of a [`TaskWorld`](super::TaskWorld).
+/// One operation on the table of a [`TaskWorld`](super::world::TaskWorld).
 ///
 /// A `task` is the position of a task in the order of creation; operations on tasks that were not
 /// created yet try an unknown id.
-///
-/// ```
-/// use mcp_proto::testing::TaskOp;
-///
-/// assert_eq!(TaskOp::from_byte(0), TaskOp::Create { owner: 0 });
-/// assert_eq!(TaskOp::from_byte(TaskOp::COUNT), TaskOp::Create { owner: 0 });
-/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum TaskOp {
+pub(super) enum TaskOp {
     /// A principal creates a task. Every second task runs again after a restart.
     Create {
         /// The principal: 0 or 1.
@@ -88,14 +80,13 @@ pub enum TaskOp {
 
 impl TaskOp {
     /// The number of operations that [`from_byte`](Self::from_byte) can return.
-    pub const COUNT: u8 = 7 + 3 * Self::PER_TASK;
+    pub(super) const COUNT: u8 = 7 + 3 * Self::PER_TASK;
 
     /// The operations on one task.
     const PER_TASK: u8 = 12;
 
     /// Returns the operation with this number, modulo [`COUNT`](Self::COUNT).
-    #[must_use]
-    pub fn from_byte(byte: u8) -> Self {
+    pub(super) fn from_byte(byte: u8) -> Self {
         let byte = byte % Self::COUNT;
         match byte {
             0 | 1 => return Self::Create { owner: byte },

@@ -22,18 +22,8 @@ use crate::vocabulary::Principal;
 ///
 /// After each operation, the table must behave like the model: its responses, its events, its
 /// lists, its deadline. The store is kept up to date from the events alone.
-///
-/// ```
-/// use mcp_proto::tasks::TaskProtocol;
-/// use mcp_proto::testing::{TaskOp, TaskWorld};
-///
-/// let mut world = TaskWorld::new(TaskProtocol::Extension);
-/// for byte in [0, 11, 1, 20, 3, 2, 2] {
-///     world.apply(TaskOp::from_byte(byte));
-/// }
-/// ```
 #[derive(Debug)]
-pub struct TaskWorld {
+pub(super) struct TaskWorld {
     table: TaskTable,
     model: Model,
     store: BTreeMap<TaskId, Raw>,
@@ -47,16 +37,14 @@ const UNIX_MS: u64 = 1_785_196_800_000;
 
 impl TaskWorld {
     /// Creates a world without tasks.
-    #[must_use]
-    pub fn new(protocol: TaskProtocol) -> Self {
+    pub(super) fn new(protocol: TaskProtocol) -> Self {
         let model = Model { protocol, tasks: Vec::new(), now: 0, news: Vec::new() };
         let (store, table) = (BTreeMap::new(), TaskTable::new(limits()));
         Self { table, model, store, created: 0, requests: 0 }
     }
 
     /// Returns the state of the model, for telling states apart.
-    #[must_use]
-    pub fn state(&self) -> String {
+    pub(super) fn state(&self) -> String {
         let mut tasks = self.model.tasks.clone();
         for task in &mut tasks {
             task.expires -= self.model.now;
@@ -71,7 +59,7 @@ impl TaskWorld {
     ///
     /// # Panics
     /// Panics if they differ.
-    pub fn apply(&mut self, op: TaskOp) {
+    pub(super) fn apply(&mut self, op: TaskOp) {
         self.model.expire();
         match op {
             TaskOp::Create { owner } => self.create(owner),
