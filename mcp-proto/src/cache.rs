@@ -5,11 +5,10 @@
 // STL-39…45, D-17: the rules of caching.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::collections::Empty;
+use crate::collections::{Empty, SortedMap};
 use crate::error::code;
 use crate::json::{Raw, find, members, unescape_key, unsigned};
 use crate::method::MethodId;
@@ -35,9 +34,9 @@ struct Entry {
 /// The cached results of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    entries: BTreeMap<CacheKey, Entry>,
+    entries: SortedMap<CacheKey, Entry>,
     /// The keys by serial, oldest first.
-    by_age: BTreeMap<u64, CacheKey>,
+    by_age: SortedMap<u64, CacheKey>,
     /// The bytes of all entries, including overhead.
     bytes: usize,
     /// The serial of the latest entry.
@@ -45,7 +44,7 @@ pub(crate) struct Cache {
     /// The number of change notifications received.
     changes: u64,
     /// The number of the latest change that invalidated the results of a method.
-    invalidated: BTreeMap<&'static str, u64>,
+    invalidated: SortedMap<&'static str, u64>,
     /// The number of the latest change that invalidated all private results.
     private_invalidated: u64,
 }
@@ -62,12 +61,12 @@ const ENTRY_BYTES: usize = 200;
 
 impl Empty for Cache {
     const EMPTY: &'static Self = &Self {
-        entries: BTreeMap::new(),
-        by_age: BTreeMap::new(),
+        entries: SortedMap::new(),
+        by_age: SortedMap::new(),
         bytes: 0,
         serial: 0,
         changes: 0,
-        invalidated: BTreeMap::new(),
+        invalidated: SortedMap::new(),
         private_invalidated: 0,
     };
 }

@@ -4,8 +4,10 @@ mod deadline_heap;
 mod id_map;
 mod lazy_box;
 mod small_map;
+mod sorted_map;
 
 pub(crate) use deadline_heap::DeadlineHeap;
 pub(crate) use id_map::IdMap;
 pub(crate) use lazy_box::{Empty, LazyBox};
 pub(crate) use small_map::SmallMap;
+pub(crate) use sorted_map::SortedMap;

@@ -1,12 +1,12 @@
 //! The extensions that one side declares, with their methods by name.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::{Extension, ExtensionError, ExtensionMethod};
+use crate::collections::SortedMap;
 use crate::method::MethodId;
 use crate::revision::Revision;
 use crate::schema::{Capabilities, Meta};
@@ -19,7 +19,7 @@ pub(crate) struct Extensions(Option<Arc<Table>>);
 struct Table {
     all: Vec<Extension>,
     /// The indices of the extension and of the method, by name.
-    methods: BTreeMap<Box<str>, (usize, usize)>,
+    methods: SortedMap<Box<str>, (usize, usize)>,
 }
 
 /// The listen keys of the protocol.

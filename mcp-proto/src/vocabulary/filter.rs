@@ -1,9 +1,10 @@
 //! The filters of subscriptions, and the changes that a server reports.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
+use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 
+use crate::collections::SortedMap;
 use crate::extension::Extensions;
 use crate::json::{Array, Object, Raw, elements, find, unescape, write_str};
 use crate::method::MethodId;
@@ -260,16 +261,15 @@ impl Filter {
     }
 }
 
-/// Sorts the items.
-fn sorted<T: Ord>(mut items: Vec<T>) -> Vec<T> {
-    items.sort_unstable();
-    items
+/// Sorts the items, in a fifth of the code of `sort_unstable`.
+fn sorted<T: Ord>(items: Vec<T>) -> Vec<T> {
+    BinaryHeap::from(items).into_sorted_vec()
 }
 
 /// Removes all items that `asked` does not contain, and duplicates.
 fn retain_asked<T: Ord>(items: &mut Vec<T>, asked: &[T]) {
-    let mut asked: BTreeSet<&T> = asked.iter().collect();
-    items.retain(|item| asked.remove(item));
+    let mut asked: SortedMap<&T, ()> = asked.iter().map(|item| (item, ())).collect();
+    items.retain(|item| asked.remove(item).is_some());
     items.shrink_to_fit();
 }
 

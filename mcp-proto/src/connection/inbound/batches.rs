@@ -1,9 +1,8 @@
 //! JSON-RPC batches of 2025-03-26: gathers the responses to the members of one array.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use crate::collections::Empty;
+use crate::collections::{Empty, SortedMap};
 use crate::rpc::RequestId;
 use crate::vocabulary::StreamId;
 
@@ -24,15 +23,15 @@ struct Batch {
 /// The incomplete batches.
 #[derive(Debug, Default)]
 pub(crate) struct Batches {
-    open: BTreeMap<BatchId, Batch>,
-    ids: BTreeSet<RequestId>,
+    open: SortedMap<BatchId, Batch>,
+    ids: SortedMap<RequestId, ()>,
     next: u64,
     bytes: usize,
 }
 
 impl Empty for Batches {
     const EMPTY: &'static Self =
-        &Self { open: BTreeMap::new(), ids: BTreeSet::new(), next: 0, bytes: 0 };
+        &Self { open: SortedMap::new(), ids: SortedMap::new(), next: 0, bytes: 0 };
 }
 
 impl Batches {
@@ -52,13 +51,13 @@ impl Batches {
     /// Returns whether an incomplete batch has reserved `id`.
     // BAT-18: ids must be unique, also within a batch.
     pub(crate) fn has_id(&self, id: &RequestId) -> bool {
-        self.ids.contains(id)
+        !self.ids.is_empty() && self.ids.contains_key(id)
     }
 
     /// Reserves the id of a request until the batch completes.
     pub(crate) fn reserve_id(&mut self, batch: BatchId, id: &RequestId) {
         if let Some(open) = self.open.get_mut(&batch) {
-            self.ids.insert(id.clone());
+            self.ids.insert(id.clone(), ());
             open.ids.push(id.clone());
             self.bytes += id_cost(id);
         }

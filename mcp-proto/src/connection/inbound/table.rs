@@ -1,12 +1,11 @@
 //! The peer's open requests, by `IncomingId` and by wire id.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
 use super::super::eras::rules::WrittenQuestion;
 use super::request::{InboundRequest, ReplyTo};
-use crate::collections::{Empty, IdMap, LazyBox};
+use crate::collections::{Empty, IdMap, LazyBox, SortedMap};
 use crate::rpc::RequestId;
 use crate::vocabulary::{IncomingId, StreamId};
 
@@ -23,18 +22,18 @@ struct Tables {
     open: IdMap<InboundRequest>,
     by_wire: ByWire,
     /// Requests with deferred progress.
-    deferred: BTreeSet<IncomingId>,
+    deferred: SortedMap<IncomingId, ()>,
     // T-28: a server asks nothing before the client has completed the handshake.
     /// The questions of requests that wait for the end of the handshake.
-    held: BTreeMap<IncomingId, Vec<WrittenQuestion>>,
+    held: SortedMap<IncomingId, Vec<WrittenQuestion>>,
 }
 
 impl Empty for Tables {
     const EMPTY: &'static Self = &Self {
         open: IdMap::new(),
-        by_wire: ByWire { numbers: IdMap::new(), others: BTreeMap::new() },
-        deferred: BTreeSet::new(),
-        held: BTreeMap::new(),
+        by_wire: ByWire { numbers: IdMap::new(), others: SortedMap::new() },
+        deferred: SortedMap::new(),
+        held: SortedMap::new(),
     };
 }
 
@@ -43,7 +42,7 @@ impl Empty for Tables {
 struct ByWire {
     /// Numeric ids, which are usually consecutive.
     numbers: IdMap<NonZeroU64>,
-    others: BTreeMap<RequestId, IncomingId>,
+    others: SortedMap<RequestId, IncomingId>,
 }
 
 impl ByWire {
@@ -146,7 +145,7 @@ impl RequestTable {
     pub(crate) fn defer(&mut self, id: IncomingId, params: Vec<u8>) {
         if let Some(open) = self.tables.open.get_mut(id.0) {
             open.rare().deferred = Some(params);
-            self.tables.deferred.insert(id);
+            self.tables.deferred.insert(id, ());
         }
     }
 
@@ -158,9 +157,7 @@ impl RequestTable {
     /// Takes the deferred progress of one request.
     pub(crate) fn take_deferred(&mut self, id: IncomingId) -> Option<Vec<u8>> {
         let tables = self.tables.allocated_mut()?;
-        if !tables.deferred.remove(&id) {
-            return None;
-        }
+        tables.deferred.remove(&id)?;
         tables.open.get_mut(id.0)?.rare.as_mut()?.deferred.take()
     }
 
@@ -169,7 +166,7 @@ impl RequestTable {
         &mut self,
         has_room: impl Fn(StreamId) -> bool,
     ) -> Option<(StreamId, Vec<u8>)> {
-        let (id, stream) = self.tables.deferred.iter().find_map(|id| {
+        let (id, stream) = self.tables.deferred.keys().find_map(|id| {
             let stream = self.tables.open.get(id.0)?.stream()?;
             has_room(stream).then_some((*id, stream))
         })?;

@@ -5,13 +5,12 @@
 // ID-01…03, ID-06, PRG-01: unique integer ids. ID-11: a retry uses a new id.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::super::input_required::round::{Input, Recovery, Retry};
 use super::call::{Call, CallState, Owner, ParkedTimeout};
-use crate::collections::{DeadlineHeap, Empty, IdMap};
+use crate::collections::{DeadlineHeap, Empty, IdMap, SortedMap};
 use crate::limits::Limits;
 use crate::time::Instant;
 use crate::vocabulary::{CallId, CallTimeouts};
@@ -24,11 +23,11 @@ pub(crate) struct CallTable {
     // ID-13: keeps counting when a session replaces a lost one.
     next_id: u64,
     // T-44: ended calls that may receive a late response or, if true (subscriptions), several.
-    retired: BTreeMap<u64, bool>,
+    retired: SortedMap<u64, bool>,
     /// Calls whose timeout is suspended until the application has answered the peer.
-    suspended: BTreeSet<u64>,
+    suspended: SortedMap<u64, ()>,
     /// The latest wire id of each retried call.
-    renewed: BTreeMap<CallId, u64>,
+    renewed: SortedMap<CallId, u64>,
     /// Bytes retained for retrying calls.
     bytes: usize,
     /// Wire ids that ended since the last poll, if recording is enabled.
@@ -52,9 +51,9 @@ impl CallTable {
             open: IdMap::new(),
             deadlines: DeadlineHeap::new(),
             next_id: 1,
-            retired: BTreeMap::new(),
-            suspended: BTreeSet::new(),
-            renewed: BTreeMap::new(),
+            retired: SortedMap::new(),
+            suspended: SortedMap::new(),
+            renewed: SortedMap::new(),
             bytes: 0,
             ended: None,
         }
@@ -81,7 +80,7 @@ impl CallTable {
     pub(crate) fn shrink(&mut self) {
         if self.open.is_empty() {
             (self.open, self.deadlines) = (IdMap::new(), DeadlineHeap::new());
-            (self.suspended, self.renewed) = (BTreeSet::new(), BTreeMap::new());
+            (self.suspended, self.renewed) = (SortedMap::new(), SortedMap::new());
         }
     }
 
@@ -342,7 +341,7 @@ impl CallTable {
     pub(crate) fn suspend(&mut self, id: u64) {
         let cap = self.open.get(id).map(|call| call.deadline_max);
         self.set_deadline(id, cap);
-        self.suspended.insert(id);
+        self.suspended.insert(id, ());
     }
 
     /// Returns whether the timeout of any call is suspended.
@@ -352,7 +351,7 @@ impl CallTable {
 
     /// Restarts all suspended timeouts.
     pub(crate) fn resume_all(&mut self, now: Instant) {
-        for id in core::mem::take(&mut self.suspended) {
+        for (id, ()) in core::mem::take(&mut self.suspended) {
             self.extend(now, id);
         }
     }

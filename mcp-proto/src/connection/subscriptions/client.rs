@@ -13,13 +13,12 @@
 // STL-29…38, T-100…T-104, T-122: acknowledgement, tags, ends and URI matching.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::super::context::Env;
 use super::super::lifecycle::phase::Phase;
-use crate::collections::Empty;
+use crate::collections::{Empty, SortedMap};
 use crate::json::unescape;
 use crate::limits::Limits;
 use crate::method::MethodId;
@@ -29,15 +28,15 @@ use crate::vocabulary::{CallId, CallOptions, Event, Filter};
 /// The open subscriptions of a client.
 #[derive(Debug, Default)]
 pub(crate) struct Subscriptions {
-    open: BTreeMap<CallId, Subscription>,
+    open: SortedMap<CallId, Subscription>,
     /// Legacy: the resources subscribed to, requested or queued.
-    resources: BTreeMap<Box<str>, Resource>,
+    resources: SortedMap<Box<str>, Resource>,
     /// Legacy: the resource of each pending subscribe or unsubscribe call, at most one call per
     /// resource. Not empty while anything is queued.
     // Over HTTP, an unsubscribe request could otherwise overtake a later subscribe request.
-    requested: BTreeMap<u64, Box<str>>,
+    requested: SortedMap<u64, Box<str>>,
     /// Legacy: the requests not sent yet, by URI.
-    queue: BTreeMap<Box<str>, Queued>,
+    queue: SortedMap<Box<str>, Queued>,
 }
 
 #[derive(Debug)]
@@ -89,10 +88,10 @@ struct Subscription {
 
 impl Empty for Subscriptions {
     const EMPTY: &'static Self = &Self {
-        open: BTreeMap::new(),
-        resources: BTreeMap::new(),
-        requested: BTreeMap::new(),
-        queue: BTreeMap::new(),
+        open: SortedMap::new(),
+        resources: SortedMap::new(),
+        requested: SortedMap::new(),
+        queue: SortedMap::new(),
     };
 }
 

@@ -5,12 +5,11 @@
 // STL-29…36, CAN-15, T-102, T-103: acknowledgement, tags, the final response and empty filters.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::super::context::Env;
 use super::super::lifecycle::phase::Phase;
-use crate::collections::Empty;
+use crate::collections::{Empty, SortedMap};
 use crate::error::{Misuse, Unencodable};
 use crate::json::{Object, Raw, find, with_meta};
 use crate::limits::Limits;
@@ -26,11 +25,11 @@ use crate::vocabulary::{
 /// The subscribers of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Subscribers {
-    open: BTreeMap<RequestId, OpenSubscription>,
+    open: SortedMap<RequestId, OpenSubscription>,
     /// Legacy: the resources that the client subscribed to, with the sender of the request.
-    session: BTreeMap<Box<str>, Option<Principal>>,
+    session: SortedMap<Box<str>, Option<Principal>>,
     /// Number of subscriptions per resource and principal, in both eras.
-    uris: BTreeMap<(Box<str>, Option<Principal>), usize>,
+    uris: SortedMap<(Box<str>, Option<Principal>), usize>,
     bytes: usize,
 }
 
@@ -49,8 +48,12 @@ const SUBSCRIPTION_BYTES: usize = 512;
 const URI_BYTES: usize = 160;
 
 impl Empty for Subscribers {
-    const EMPTY: &'static Self =
-        &Self { open: BTreeMap::new(), session: BTreeMap::new(), uris: BTreeMap::new(), bytes: 0 };
+    const EMPTY: &'static Self = &Self {
+        open: SortedMap::new(),
+        session: SortedMap::new(),
+        uris: SortedMap::new(),
+        bytes: 0,
+    };
 }
 
 impl Subscribers {
