@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use mcp_adapter::on_runtime;
 use mcp_adapter_tests::{
     Hand, Process, Runtime, adapter_server, client, full_server, start_on_pipes, success,
 };
@@ -52,8 +53,10 @@ fn client_and_connections<R: Runtime>() -> (Process, [TcpStream; 2]) {
     client.env("ALIVE", listener.local_addr().unwrap().to_string());
     let mut client = Process::start(client.stdin(Stdio::piped()).stdout(Stdio::piped()));
     let connections = [(); 2].map(|()| listener.accept().unwrap().0);
-    let lines = BufReader::new(client.stdout.take().unwrap()).lines();
-    assert_eq!(lines.take(2).map(|line| line.unwrap()).count(), 2, "{}", R::NAME);
+    let mut lines = BufReader::new(client.stdout.take().unwrap()).lines();
+    for _ in 0..2 {
+        lines.next().expect(R::NAME).unwrap();
+    }
     for mut connection in &connections {
         connection.set_nonblocking(true).unwrap();
         let read = connection.read(&mut [0]).map_err(|error| error.kind());
@@ -90,7 +93,7 @@ async fn nothing_stays_behind_when_a_connection_is_closed<R: Runtime>() {
 }
 
 /// Starts a server and opens a session.
-fn session<R: Runtime>(command: &mut Command) -> (Process, Hand<ChildStdout, ChildStdin>) {
+fn session(command: &mut Command) -> (Process, Hand<ChildStdout, ChildStdin>) {
     let (server, mut hand) = start_on_pipes(command);
     hand.greet(&json!({}));
     (server, hand)
@@ -106,39 +109,39 @@ fn send_interrupt(process: u32) {
 async fn ctrl_c_ends_a_server_cleanly<R: Runtime>() {
     let mut command = server::<R>();
     command.creation_flags(CREATE_NEW_CONSOLE).env("FAREWELL", "\"good-bye\"\n");
-    let (mut server, mut hand) = session::<R>(&mut command);
+    let (mut server, mut hand) = session(&mut command);
     hand.call_tool(1, "hang", &json!({}));
     hand.request(2, "ping", &json!({}));
     assert_eq!(hand.hear_with_id()["id"], 2, "{}", R::NAME);
     send_interrupt(server.id());
     // Its stdin stays open until then.
     assert_eq!(server.wait().code(), Some(0), "{}", R::NAME);
-    let mut said = String::new();
-    hand.reader.read_to_string(&mut said).unwrap();
-    assert!(said.ends_with("\"good-bye\"\n"), "{}: {said}", R::NAME);
+    let mut output = String::new();
+    hand.reader.read_to_string(&mut output).unwrap();
+    assert!(output.ends_with("\"good-bye\"\n"), "{}: {output}", R::NAME);
 }
 
 async fn the_end_of_stdin_ends_the_process<R: Runtime>() {
-    let (mut server, Hand { mut reader, writer }) = session::<R>(&mut server::<R>());
+    let (mut server, Hand { mut reader, writer }) = session(&mut server::<R>());
     drop(writer);
     assert_eq!(server.wait().code(), Some(0), "{}", R::NAME);
-    let mut said = String::new();
-    reader.read_to_string(&mut said).unwrap();
-    assert_eq!(said, "", "{}", R::NAME);
+    let mut output = String::new();
+    reader.read_to_string(&mut output).unwrap();
+    assert_eq!(output, "", "{}", R::NAME);
 }
 
 async fn what_follows_the_end_of_a_server_is_left_in_stdin<R: Runtime>() {
     let mut command = server::<R>();
     command.creation_flags(CREATE_NEW_CONSOLE).env("NEXT", "line");
     command.env("CLEANED_UP", ended_file::<R>());
-    let (mut server, mut hand) = session::<R>(&mut command);
+    let (mut server, mut hand) = session(&mut command);
     send_interrupt(server.id());
     mcp_adapter_tests::eventually("the server has ended", || ended_file::<R>().exists()).await;
     std::fs::remove_file(ended_file::<R>()).unwrap();
     writeln!(hand.writer, "for the program").unwrap();
-    let mut said = String::new();
-    hand.reader.read_to_string(&mut said).unwrap();
-    assert!(said.ends_with("next: for the program\n"), "{}: {said}", R::NAME);
+    let mut output = String::new();
+    hand.reader.read_to_string(&mut output).unwrap();
+    assert!(output.ends_with("next: for the program\n"), "{}: {output}", R::NAME);
     assert_eq!(server.wait().code(), Some(0), "{}", R::NAME);
 }
 
@@ -181,11 +184,13 @@ fn tokio_serves_and_connects_over_one_named_pipe() {
         let serving = tokio::spawn(async move {
             pipe.connect().await.unwrap();
             let (reader, writer) = tokio::io::split(pipe);
-            full_server().serve(reader, writer).await
+            let server: mcp_tokio::Server = on_runtime::server(full_server());
+            server.serve(reader, writer).await
         });
         let pipe = ClientOptions::new().open(&name).unwrap();
         let (reader, writer) = tokio::io::split(pipe);
-        let connection = client().connect(reader, writer).await.unwrap();
+        let client: mcp_tokio::Client = on_runtime::client(client());
+        let connection = client.connect(reader, writer).await.unwrap();
         let text = "x".repeat(500_000);
         assert!(success(connection.call_tool("echo", &json!({"text": text})).await) == text);
         connection.close().await.unwrap();
@@ -205,14 +210,16 @@ fn a_blocking_client_connects_over_one_named_pipe_per_direction() {
     let serving = runtime.spawn(async move {
         reader.connect().await.unwrap();
         writer.connect().await.unwrap();
-        full_server().serve(reader, writer).await
+        let server: mcp_tokio::Server = on_runtime::server(full_server());
+        server.serve(reader, writer).await
     });
     let writer = File::options().write(true).open(&requests).unwrap();
     let reader = File::open(&responses).unwrap();
-    let connection = client().connect(reader, writer).unwrap();
+    let client: mcp_blocking::Client = on_runtime::client(client());
+    let connection = client.connect(reader, writer).wait().unwrap();
     let text = "x".repeat(500_000);
     let echoed = connection.call_tool("echo", &json!({"text": text})).wait();
     assert!(echoed.unwrap().content[0].as_text() == Some(&text));
-    connection.close().unwrap();
+    connection.close().wait().unwrap();
     runtime.block_on(serving).unwrap().unwrap();
 }

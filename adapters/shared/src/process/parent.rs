@@ -77,7 +77,7 @@ mod other {
         }
 
         pub(crate) async fn exited<S: Future>(self, _: impl Fn(Duration) -> S) {
-            pending().await
+            pending::<()>().await;
         }
 
         pub(crate) fn terminate_children_if_exited(self) {}

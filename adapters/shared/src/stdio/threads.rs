@@ -226,7 +226,7 @@ impl Input {
         state.is_wanted = false;
         let waker = state.waker.take();
         drop(state);
-        waker.map(Waker::wake);
+        wake(waker);
         let mut state = self.lock();
         while state.taken < state.bytes.len() && !state.is_stopped {
             state = self.wait(state);
@@ -241,7 +241,7 @@ impl Input {
         state.has_ended = true;
         let waker = state.waker.take();
         drop(state);
-        waker.map(Waker::wake);
+        wake(waker);
     }
 }
 
@@ -281,6 +281,13 @@ impl Drop for AsyncStdin {
         }
         drop(state);
         self.input.changed.notify_one();
+    }
+}
+
+/// Wakes the server, if it waits.
+fn wake(waker: Option<Waker>) {
+    if let Some(waker) = waker {
+        waker.wake();
     }
 }
 
@@ -329,7 +336,7 @@ impl Output {
             let waker = state.waker.take();
             drop(state);
             // There is space for the next chunk.
-            waker.map(Waker::wake);
+            wake(waker);
             let written = stdout.write_all(&chunk).and_then(|()| stdout.flush());
             chunk.clear();
             let mut state = self.lock();
@@ -342,7 +349,7 @@ impl Output {
             }
             let waker = state.waker.take();
             drop(state);
-            waker.map(Waker::wake);
+            wake(waker);
             if has_failed {
                 break;
             }
