@@ -40,9 +40,9 @@ fn signal(process: &Process, signal: Signal) {
 /// Waits for the end of the process, which must be successful.
 fn ends_well(mut process: Process, mut stderr: ChildStderr) {
     let status = process.wait();
-    let mut said = String::new();
-    stderr.read_to_string(&mut said).unwrap();
-    assert_eq!((status.code(), &*said), (Some(0), ""), "{status}");
+    let mut output = String::new();
+    stderr.read_to_string(&mut output).unwrap();
+    assert_eq!((status.code(), &*output), (Some(0), ""), "{status}");
 }
 
 /// What a server is doing when it is ended.
@@ -240,8 +240,8 @@ fn panic_messages_go_to_stderr_only() {
         drop(hand);
         let status = process.wait();
         assert_eq!(status.code(), Some(0));
-        let mut said = String::new();
-        stderr.read_to_string(&mut said).unwrap();
-        assert!(said.contains("as it was asked to"), "{said}");
+        let mut output = String::new();
+        stderr.read_to_string(&mut output).unwrap();
+        assert!(output.contains("as it was asked to"), "{output}");
     });
 }

@@ -24,8 +24,8 @@ pub fn full_server() -> Server {
         .logging()
         .lists(Lists::new().announce_changes())
         .resource("note://one", "one", || Err::<&str, _>(HandlerError::failed("no")))
-        .add(Tool::define(tool("echo"), async |said: Value| text(&said)))
-        .add(Tool::define(tool("echo_plain"), |said: Value| text(&said)))
+        .add(Tool::define(tool("echo"), async |arguments: Value| text(&arguments)))
+        .add(Tool::define(tool("echo_plain"), |arguments: Value| text(&arguments)))
         .add(Tool::define(tool("fail"), async || Err::<String, _>("it failed".into())))
         .add(Tool::define(tool("fail_plain"), || Err::<String, _>("it failed".into())))
         .add(Tool::define(tool("refuse"), async || refuse()))
@@ -58,8 +58,8 @@ const SLOW: Duration = Duration::from_millis(400);
 /// How far `count` counts.
 const COUNT: u32 = 100;
 
-fn text(said: &Value) -> String {
-    said["text"].as_str().unwrap_or_default().to_owned()
+fn text(arguments: &Value) -> String {
+    arguments["text"].as_str().unwrap_or_default().to_owned()
 }
 
 fn refuse() -> Result<String, HandlerError> {

@@ -17,20 +17,20 @@ mod full_server;
 mod hand;
 mod pairs;
 mod process;
+mod run;
 mod runtime;
 mod socket;
-mod timeout;
 
 pub use full_server::{client, form, full_server, raw, server, tool};
 pub use hand::Hand;
-pub use mcp_test_processes::{Process, scratch_path};
+pub use mcp_test_processes::{Process, scratch_path, with_timeout};
 pub use pairs::{Serving, call_by_hand, connect_by_hand, pair, serve, serve_by_hand};
 #[cfg(unix)]
 pub use process::is_alive;
 pub use process::{adapter_server, resident_kib, start_on_pipes};
+pub use run::{concurrently, eventually, failure, on, refusal, success, text_of, timer};
 pub use runtime::{Blocking, Runtime, Smol, Stream, Tokio, TokioThreads};
 pub use socket::{Socket, socket_pair};
-pub use timeout::{at_once, eventually, failure, on, refusal, said, success, timer, with_timeout};
 
 /// Runs every test on every runtime, on all runtimes concurrently: tests mostly wait.
 #[macro_export]
@@ -41,13 +41,13 @@ macro_rules! rows {
                 #[test]
                 $(#[$attribute])*
                 fn $row() {
-                    $crate::rows!(@at_once $row; Blocking, Smol, Tokio, TokioThreads);
+                    $crate::rows!(@concurrently $row; Blocking, Smol, Tokio, TokioThreads);
                 }
             )*
         }
     };
-    (@at_once $row:ident; $($runtime:ident),*) => {
-        $crate::at_once(&[
+    (@concurrently $row:ident; $($runtime:ident),*) => {
+        $crate::concurrently(&[
             $((stringify!($runtime), &|| {
                 $crate::on::<$crate::$runtime, _>(super::$row::<$crate::$runtime>)
             })),*

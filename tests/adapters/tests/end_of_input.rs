@@ -35,8 +35,8 @@ fn start<R: Runtime>() -> (Process, Hand<ChildStdout, ChildStdin>) {
 }
 
 /// Returns the ids of the requests that were answered with a result.
-fn answered(said: &str) -> Vec<u64> {
-    let answers = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+fn answered(output: &str) -> Vec<u64> {
+    let answers = output.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let answered = answers.filter(|answer| answer["result"].is_object());
     let mut ids: Vec<u64> = answered.map(|answer| answer["id"].as_u64().unwrap()).collect();
     ids.sort_unstable();
@@ -54,8 +54,8 @@ async fn requests_in_flight_at_the_end_of_input_are_answered<R: Runtime>() {
     input.rewind().unwrap();
     let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
     let mut process = Process::start(command.stdin(input).stdout(Stdio::piped()));
-    let said = io::read_to_string(process.stdout.take().unwrap()).unwrap();
-    assert_eq!(answered(&said), [0, 1, 2], "{said}");
+    let output = io::read_to_string(process.stdout.take().unwrap()).unwrap();
+    assert_eq!(answered(&output), [0, 1, 2], "{output}");
     assert_eq!(process.wait().code(), Some(0));
 }
 

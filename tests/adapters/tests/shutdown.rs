@@ -263,8 +263,8 @@ fn from_file_to_file<R: Runtime>() -> Duration {
     let took = began.elapsed();
     assert_eq!(status.code(), Some(0), "{status}");
     output.rewind().unwrap();
-    let said = io::read_to_string(output).unwrap();
-    let ids: Vec<Value> = said
+    let output = io::read_to_string(output).unwrap();
+    let ids: Vec<Value> = output
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone())
         .collect();

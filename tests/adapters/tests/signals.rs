@@ -128,7 +128,7 @@ async fn stdin_is_restored_once_the_server_has_ended<R: Runtime>() {
     }
     let (mut process, mut hand) = terminate::<R>(&[]).await;
     writeln!(hand.writer, "for the program").unwrap();
-    let said = read_to_string(hand.reader).unwrap();
-    assert!(said.ends_with("next: for the program\n"), "{}: {said}", R::NAME);
+    let output = read_to_string(hand.reader).unwrap();
+    assert!(output.ends_with("next: for the program\n"), "{}: {output}", R::NAME);
     assert_eq!(process.wait().code(), Some(0), "{}", R::NAME);
 }

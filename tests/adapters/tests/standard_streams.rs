@@ -74,9 +74,9 @@ async fn non_blocking_sockets_are_waited_for<R: Runtime>() {
 
 fn fails_with<R: Runtime>(mut command: Command, message: &str) {
     let mut process = Process::start(command.stderr(Stdio::piped()));
-    let said = std::io::read_to_string(process.stderr.take().unwrap()).unwrap();
-    assert_eq!(process.wait().code(), Some(1), "{} {said}", R::NAME);
-    assert!(said.contains(message), "{} {said}", R::NAME);
+    let output = std::io::read_to_string(process.stderr.take().unwrap()).unwrap();
+    assert_eq!(process.wait().code(), Some(1), "{} {output}", R::NAME);
+    assert!(output.contains(message), "{} {output}", R::NAME);
 }
 
 async fn a_stdin_that_cannot_be_read_is_an_error<R: Runtime>() {

@@ -8,6 +8,7 @@
 )]
 
 mod signals;
+mod timeout;
 
 use std::ops::{Deref, DerefMut};
 #[cfg(unix)]
@@ -19,9 +20,10 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 pub use signals::reset_signals;
+pub use timeout::{PATIENCE, with_timeout};
 
 /// How long a process may take to exit. Only one that hangs takes this long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const EXIT_PATIENCE: Duration = Duration::from_secs(60);
 
 /// A process that ends with its test, together with what it has started in its process group.
 #[derive(Debug)]
@@ -52,7 +54,7 @@ impl Process {
             if let Some(status) = self.0.try_wait().expect("the process is a child") {
                 return status;
             }
-            assert!(began.elapsed() < PATIENCE, "the process {} does not exit", self.0.id());
+            assert!(began.elapsed() < EXIT_PATIENCE, "the process {} does not exit", self.0.id());
             thread::sleep(Duration::from_millis(1));
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_adapter::proto::schema::CallToolResult;
 use mcp_adapter::proto::{CallError, Era, Filter, Misuse};
 use mcp_adapter::{Changed, Connection, Error};
-use mcp_adapter_tests::{said, timer};
+use mcp_adapter_tests::{text_of, timer};
 use serde_json::json;
 use smol::future::{or, poll_once};
 
@@ -169,7 +169,7 @@ impl Operation {
 }
 
 fn is(result: &CallToolResult, wanted: &str) -> Result<(), String> {
-    if !result.is_error && said(result) == wanted {
+    if !result.is_error && text_of(result) == wanted {
         return Ok(());
     }
     let shown: String = format!("{result:?}").chars().take(200).collect();

@@ -7,7 +7,6 @@ pub(crate) mod eras;
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -15,37 +14,14 @@ use mcp_blocking::kind::ToolCall;
 use mcp_blocking::proto::schema::{self, CallToolResult};
 use mcp_blocking::proto::{CallError, ErrorObject, Raw, Revision, code};
 use mcp_blocking::{Client, Connection, Error, Handler, Server, Tool};
-use mcp_test_processes::{Process, reset_signals};
+use mcp_test_processes::PATIENCE;
+pub(crate) use mcp_test_processes::with_timeout;
 use serde_json::{Value, json};
 
-/// The timeout of a test. Only a test that hangs takes this long.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-/// Runs a test, which must end in time.
-pub(crate) fn with_timeout<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T {
-    reset_signals();
-    let (over, ended) = channel();
-    let told = thread::spawn(move || {
-        let end = tell();
-        let _receiver_is_gone = over.send(());
-        end
-    });
-    match ended.recv_timeout(PATIENCE) {
-        Err(RecvTimeoutError::Timeout) => {
-            Process::kill_those_of(told.thread().id());
-            panic!("the test hangs: not finished after {PATIENCE:?}")
-        }
-        Ok(()) | Err(RecvTimeoutError::Disconnected) => match told.join() {
-            Ok(end) => end,
-            Err(panic) => std::panic::resume_unwind(panic),
-        },
-    }
-}
-
 /// Polls until a condition holds.
-pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
-    while !is_so() {
+    while !holds() {
         assert!(began.elapsed() < PATIENCE / 2, "timed out waiting for: {what}");
         thread::sleep(Duration::from_millis(1));
     }
@@ -92,7 +68,7 @@ pub(crate) fn raw(value: Value) -> Raw {
 }
 
 /// Returns the text of a tool's result.
-pub(crate) fn said(result: &CallToolResult) -> &str {
+pub(crate) fn text_of(result: &CallToolResult) -> &str {
     result.content[0].as_text().unwrap()
 }
 
@@ -100,14 +76,14 @@ pub(crate) fn said(result: &CallToolResult) -> &str {
 pub(crate) fn success(outcome: Result<CallToolResult, Error>) -> String {
     let result = outcome.unwrap();
     assert!(!result.is_error, "{result:?}");
-    said(&result).to_owned()
+    text_of(&result).to_owned()
 }
 
 /// Returns the text of a tool error.
 pub(crate) fn failure(outcome: Result<CallToolResult, Error>) -> String {
     let result = outcome.unwrap();
     assert!(result.is_error, "{result:?}");
-    said(&result).to_owned()
+    text_of(&result).to_owned()
 }
 
 /// Returns the JSON-RPC error of a call.

@@ -58,7 +58,7 @@ async fn child_id(connection: &mcp_adapter::Connection) -> u32 {
 /// Returns `count` numbers that a child writes to stderr.
 async fn numbers(connection: &mcp_adapter::Connection, count: usize) -> Vec<u32> {
     // FRM-05, FRM-06: a server that writes to stderr stays connected.
-    eventually("the child has said its numbers", || connection.stderr().len() >= count).await;
+    eventually("the child has written its numbers", || connection.stderr().len() >= count).await;
     connection.stderr().iter().map(|line| line.parse().unwrap()).collect()
 }
 
@@ -99,7 +99,7 @@ async fn a_child_receives_few_variables_unless_it_inherits_all<R: Runtime>() {
             server = server.inherit_environment();
         }
         let connection = R::spawn(client(), server).await.unwrap();
-        eventually("the child has said its variables", || !connection.stderr().is_empty()).await;
+        eventually("the child has written its variables", || !connection.stderr().is_empty()).await;
         assert_eq!(connection.stderr()[0], expected, "{}", R::NAME);
         connection.clone().close().await.unwrap();
     }

@@ -147,10 +147,10 @@ async fn each_connection_has_a_recording_of_its_own<R: Runtime>() {
     assert_eq!(tapes.len(), 2);
     for (tape, (own, other)) in tapes.iter().zip([("one", "two"), ("two", "one")]) {
         replay(tape, |began| server.machine(began).unwrap());
-        let said = Recording::read(tape).unwrap().show(true).to_string();
+        let output = Recording::read(tape).unwrap().show(true).to_string();
         assert!(
-            said.contains(&format!(r#""{own}""#)) && !said.contains(&format!(r#""{other}""#)),
-            "{said}"
+            output.contains(&format!(r#""{own}""#)) && !output.contains(&format!(r#""{other}""#)),
+            "{output}"
         );
     }
 }

@@ -319,18 +319,18 @@ async fn given_streams_are_only_reported_as_lost<R: Runtime>() {
 
 async fn setting_on_log_requests_log_messages<R: Runtime>() {
     for revisions in ERAS {
-        let (say, said) = smol::channel::unbounded();
+        let (sender, levels) = smol::channel::unbounded();
         let client = client()
             .revisions(revisions)
             .recovery(quick(5))
-            .on_log(move |log, _| say.try_send(log.level.clone()).unwrap());
+            .on_log(move |log, _| sender.try_send(log.level.clone()).unwrap());
         let connection = R::spawn(client, adapter_server::<R>(SERVER)).await.unwrap();
         success(connection.call_tool("log", &json!({})).await);
-        let level = said.recv().await.unwrap();
+        let level = levels.recv().await.unwrap();
         // Again after a recovery.
         connection.call_tool("exit", &json!({})).await.unwrap_err();
         success(connection.call_tool("log", &json!({})).await);
-        assert_eq!(said.recv().await.unwrap(), level);
+        assert_eq!(levels.recv().await.unwrap(), level);
         connection.close().await.unwrap();
     }
 }

@@ -102,8 +102,8 @@ async fn garbage_is_a_fault_or_the_end<R: Runtime>() {
     ours.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n\0\xff\n").unwrap();
     ours.shutdown(Shutdown::Write).unwrap();
     serving.ends_well().await;
-    let said = unblock(move || std::io::read_to_string(ours).unwrap()).await;
-    assert!(said.lines().all(|line| line.contains("\"error\"")), "{said}");
+    let output = unblock(move || std::io::read_to_string(ours).unwrap()).await;
+    assert!(output.lines().all(|line| line.contains("\"error\"")), "{output}");
 }
 
 // JSON-13
