@@ -20,7 +20,7 @@ mod served;
 mod talk;
 
 pub use http2::{Http2, StreamReply, call_in, on_client, within};
-pub use mcp_adapter_tests::at_once;
+pub use mcp_adapter_tests::concurrently;
 pub use raw::{Event, PATIENCE, Pending, Reply, Request};
 pub use runtime::{Blocking, Listener, Runtime, Smol, Tokio, TokioThreads};
 pub use served::{Served, eventually, server, text, tool};
@@ -34,12 +34,12 @@ macro_rules! rows {
             $(
                 #[test]
                 fn $row() {
-                    $crate::rows!(@at_once $row; Blocking, Smol, Tokio, TokioThreads);
+                    $crate::rows!(@concurrently $row; Blocking, Smol, Tokio, TokioThreads);
                 }
             )*
         }
     };
-    (@at_once $row:ident; $($runtime:ident),*) => {
-        $crate::at_once(&[$((stringify!($runtime), &|| super::$row::<$crate::$runtime>())),*])
+    (@concurrently $row:ident; $($runtime:ident),*) => {
+        $crate::concurrently(&[$((stringify!($runtime), &|| super::$row::<$crate::$runtime>())),*])
     };
 }
