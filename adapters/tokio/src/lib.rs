@@ -51,7 +51,7 @@
 //! [errors and cancellation](_guide::errors_and_cancellation), [asking the user for
 //! input](_guide::asking_the_user), [lists that change](_guide::changing_lists),
 //! [tasks](_guide::tasks), [middleware](_guide::middleware), [gateways](_guide::gateways),
-//! [HTTP](_guide::http_and_deployment)
+//! [HTTP](_guide::http_and_deployment), [authorization](_guide::authorization)
 //! and [migration from `rmcp`](_guide::migrating_from_rmcp). The directories `examples` and
 //! `adapters/cookbook` contain complete programs.
 //!

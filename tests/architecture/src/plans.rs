@@ -183,4 +183,28 @@ pub const ORDERS: &[Order] = &[
             &["manual", "settings"],
         ],
     },
+    Order {
+        room: "adapters/shared/src/auth/",
+        levels: &[
+            &[
+                "browser",
+                "configured_uri",
+                "extensions/signing_key",
+                "login",
+                "redirect_listener",
+                "store",
+                "system",
+            ],
+            &["extensions/dpop", "oauth_http"],
+            &["extensions/mod"],
+            &["builder"],
+            // Clients, and verifiers of servers, which use nothing of each other.
+            &["driver", "introspection", "jwt"],
+            &["membership"],
+            &["log_out", "session"],
+            &["mod"],
+            // Methods of the builder.
+            &["extensions/methods"],
+        ],
+    },
 ];

@@ -6,17 +6,15 @@ use std::sync::{Arc, OnceLock};
 
 use mcp_proto::Secret;
 use mcp_proto::auth::{
-    AuthConfig, AuthEvent, AuthLimits, IdentityProvider, KnownClient, Quirks, Redirect, Scopes, Uri,
+    AuthConfig, AuthEvent, AuthLimits, KnownClient, Quirks, Redirect, Scopes, Uri,
 };
 
 use super::browser::Browser;
-use super::dpop::DpopKey;
+use super::extensions::{ExtensionGrant, Extensions};
 use super::login::Login;
-use super::signing_key::SigningKey;
 use super::store::{MemoryStore, Store};
 
 type OnLogin = dyn Fn(Login) + Send + Sync;
-type Identity = dyn Fn() -> Option<Secret> + Send + Sync;
 type OnEvent = dyn Fn(&AuthEvent) + Send + Sync;
 type EnterClient = dyn Fn(&str) -> Option<(String, Option<Secret>)> + Send + Sync;
 
@@ -72,18 +70,15 @@ pub struct Auth {
     pub(super) on_login: Option<Arc<OnLogin>>,
     pub(super) on_event: Option<Arc<OnEvent>>,
     pub(super) enter_client: Option<Arc<EnterClient>>,
-    pub(super) identity: Option<Arc<Identity>>,
-    pub(super) signing_key: Option<SigningKey>,
-    pub(super) dpop: Option<DpopKey>,
+    pub(super) extensions: Extensions,
 }
 
 /// Who is authorized.
 #[derive(Clone)]
-enum Grant {
+pub(super) enum Grant {
+    /// A user of the application with this name.
     User(String),
-    ClientCredentials(KnownClient),
-    Enterprise(IdentityProvider, KnownClient),
-    Workload(KnownClient),
+    Extension(ExtensionGrant),
 }
 
 impl Auth {
@@ -97,48 +92,7 @@ impl Auth {
         Self::new(Grant::User(name.to_owned()))
     }
 
-    /// Authorizes the application itself, without a user (client credentials).
-    ///
-    /// `client` has a secret, or signs with the [key](Self::signing_key).
-    /// See <https://modelcontextprotocol.io/extensions/auth/oauth-client-credentials>.
-    pub fn client_credentials(client: KnownClient) -> Self {
-        Self::new(Grant::ClientCredentials(client))
-    }
-
-    /// Authorizes a user of a company by the company's identity provider.
-    ///
-    /// `id_token` returns an ID token of the user from that provider, or `None` to give up. It runs
-    /// on a separate thread and may block. It is called to obtain tokens, and before stored tokens
-    /// are used, which must be those of this user. Its signature is not verified for that: the
-    /// token must come from the provider itself. `client` is this application at the authorization
-    /// server of the MCP server.
-    ///
-    /// Tokens are renewed without a call. Before `id_token` returns tokens of another user,
-    /// [log out](super::log_out), or use another `Auth`.
-    /// See <https://modelcontextprotocol.io/extensions/auth/enterprise-managed-authorization>.
-    pub fn enterprise(
-        provider: IdentityProvider,
-        client: KnownClient,
-        id_token: impl Fn() -> Option<Secret> + Send + Sync + 'static,
-    ) -> Self {
-        let identity: Arc<Identity> = Arc::new(id_token);
-        Self { identity: Some(identity), ..Self::new(Grant::Enterprise(provider, client)) }
-    }
-
-    /// Authorizes a workload by a token of the platform it runs on, such as Kubernetes.
-    ///
-    /// `token` returns that token, or `None` to give up. It runs on a separate thread and may
-    /// block. It is called to obtain tokens, and before stored tokens are used, which must be those
-    /// of this workload: a JWT with equal issuer and subject, or else an equal token.
-    pub fn workload(
-        client: KnownClient,
-        token: impl Fn() -> Option<Secret> + Send + Sync + 'static,
-    ) -> Self {
-        let identity: Arc<Identity> = Arc::new(token);
-        Self { identity: Some(identity), ..Self::new(Grant::Workload(client)) }
-    }
-
-    fn new(grant: Grant) -> Self {
+    pub(super) fn new(grant: Grant) -> Self {
         Self {
             grant,
             profile: None,
@@ -155,9 +109,7 @@ impl Auth {
             on_login: None,
             on_event: None,
             enter_client: None,
-            identity: None,
-            signing_key: None,
-            dpop: None,
+            extensions: Extensions::default(),
         }
     }
 
@@ -235,41 +187,6 @@ impl Auth {
         self
     }
 
-    /// Sets the key of clients that authenticate by signatures. See [`KnownClient::signed`].
-    pub fn signing_key(mut self, key: SigningKey) -> Self {
-        self.signing_key = Some(key);
-        self
-    }
-
-    /// Asks for access tokens that are bound to `key` (DPoP, RFC 9449), so that a stolen token is
-    /// of no use. Default: tokens are not bound.
-    ///
-    /// Bound tokens are used if the authorization server and the MCP server announce that they
-    /// support them. The key must not be an [external](SigningKey::external) one, and should serve
-    /// no other purpose. Stored tokens work with that key only, so keep the key as well
-    /// as the tokens. Each request then takes about 50 µs more, for a signature.
-    ///
-    /// ```
-    /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::auth::{Auth, SigningKey};
-    ///
-    /// # fn main() -> std::io::Result<()> {
-    /// let auth = Auth::user("My app").dpop(SigningKey::generate()?);
-    /// # drop(auth);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn dpop(mut self, key: SigningKey) -> Self {
-        self.dpop = Some(DpopKey { key, is_required: false });
-        self
-    }
-
-    /// Like [`dpop`](Self::dpop), and uses no tokens that are not bound.
-    pub fn require_dpop(mut self, key: SigningKey) -> Self {
-        self.dpop = Some(DpopKey { key, is_required: true });
-        self
-    }
-
     /// Requests scopes in addition to those that the server names. Default: none.
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes.extend(scopes.into_iter().map(Into::into));
@@ -324,17 +241,7 @@ impl Auth {
 
     /// Returns whether both have one store, one identity function and one signing key.
     pub(super) fn has_identity_of(&self, other: &Self) -> bool {
-        let is_same_function = match (&self.identity, &other.identity) {
-            (None, None) => true,
-            (Some(one), Some(two)) => Arc::ptr_eq(one, two),
-            _ => false,
-        };
-        let is_same_key = match (&self.signing_key, &other.signing_key) {
-            (None, None) => true,
-            (Some(one), Some(two)) => one.is_same(two),
-            _ => false,
-        };
-        Arc::ptr_eq(&self.store, &other.store) && is_same_function && is_same_key
+        Arc::ptr_eq(&self.store, &other.store) && self.extensions.has_identity_of(&other.extensions)
     }
 
     /// Returns the limits.
@@ -352,11 +259,9 @@ impl Auth {
             let why = format!("invalid `Auth::scopes`: {error}");
             io::Error::new(io::ErrorKind::InvalidInput, why)
         })?;
-        let mut config = match self.grant.clone() {
-            Grant::User(name) => AuthConfig::user(server, &name),
-            Grant::ClientCredentials(client) => AuthConfig::client_credentials(server, client),
-            Grant::Enterprise(provider, client) => AuthConfig::enterprise(server, provider, client),
-            Grant::Workload(client) => AuthConfig::workload(server, client),
+        let mut config = match &self.grant {
+            Grant::User(name) => AuthConfig::user(server, name),
+            Grant::Extension(grant) => grant.config(server),
         };
         config = config.quirks(self.quirks.clone()).limits(self.limits.clone());
         config = self.clients.iter().cloned().fold(config, AuthConfig::client);
@@ -369,9 +274,7 @@ impl Auth {
         if let Some(redirect) = &self.redirect {
             config = config.redirect(redirect.clone());
         }
-        if let Some(key) = self.signing_key.as_ref().and_then(SigningKey::coordinates) {
-            config = config.signing_key(key);
-        }
+        config = self.extensions.apply_signing_key(config);
         if let Some(certificate) = certificate {
             config = config.certificate(certificate);
         }
@@ -392,9 +295,7 @@ impl fmt::Debug for Auth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let grant = match &self.grant {
             Grant::User(_) => "User",
-            Grant::ClientCredentials(_) => "ClientCredentials",
-            Grant::Enterprise(..) => "Enterprise",
-            Grant::Workload(_) => "Workload",
+            Grant::Extension(grant) => grant.name(),
         };
         f.debug_struct("Auth")
             .field("grant", &grant)

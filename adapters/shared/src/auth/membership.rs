@@ -10,8 +10,8 @@ use mcp_proto::http::client::{Credentials, Generation, ParkedRequest};
 use mcp_proto::http::header::Host;
 
 use super::builder::Auth;
-use super::dpop::DpopSigner;
 use super::driver::{AuthDriver, Decision, DriverIo, DriverTask, Member, MemberId};
+use super::extensions::DpopSigner;
 use super::oauth_http::OAuthHttp;
 use crate::exec::workers::Spawn;
 use crate::http::{Dial, Network, Remote};
@@ -59,11 +59,7 @@ impl DriverMember {
         if let Some(reach) = reach {
             config = config.reach(reach);
         }
-        if let Some(dpop) = &auth.dpop {
-            config = dpop.apply(config)?;
-        }
-        let dpop = auth.dpop.as_ref();
-        let dpop = dpop.map(|key| DpopSigner::new(key, limits.clone())).transpose()?;
+        let (config, dpop) = auth.extensions.bind_tokens(config, limits)?;
         let io = DriverIo { runtime: Arc::clone(runtime), http };
         let (driver, id) = find_or_start(auth, config, &remote.network(), io)?;
         let joined = Self { driver, id, runtime: Arc::clone(runtime), reach, dpop };

@@ -1,13 +1,18 @@
 //! Authorization of clients: how they log in, and what that needs of the system. For servers, the
 //! keys of authorization servers, and what these say about tokens.
+//!
+//! A login reads from `builder` (what is configured) over `session` and `membership` (the part of
+//! a connection) to `driver`, which performs what the machine of the core asks for, with `login`,
+//! `browser`, `redirect_listener`, `store` and `oauth_http`. On servers, `jwt` verifies tokens.
+//! `extensions` and `introspection` have what few programs use: nothing above depends on how they
+//! work.
 
 mod browser;
 mod builder;
 mod configured_uri;
-mod dpop;
 mod driver;
+mod extensions;
 mod introspection;
-mod issuer_keys;
 mod jwt;
 mod log_out;
 mod login;
@@ -15,12 +20,12 @@ mod membership;
 mod oauth_http;
 mod redirect_listener;
 mod session;
-mod signing_key;
 mod store;
 mod system;
 
 pub use browser::Browser;
 pub use builder::Auth;
+pub use extensions::{SIGNATURE_BYTES, SigningKey};
 pub use introspection::IntrospectionVerifier;
 pub use jwt::JwtVerifier;
 pub use log_out::log_out;
@@ -30,7 +35,6 @@ pub use mcp_proto::auth::{
 };
 pub use oauth_http::{OAuthFailure, OAuthHttp, OAuthRequest, OAuthResponse};
 pub use redirect_listener::RedirectListener;
-pub use signing_key::{SIGNATURE_BYTES, SigningKey};
 pub use store::KeyringError;
 pub use store::{FileStore, LockedRecord, MemoryStore, RECORD_BYTES_MAX, SealedStore, Store};
 pub use system::{random_bytes, unix_time};

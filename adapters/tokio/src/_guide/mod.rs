@@ -11,8 +11,8 @@
 //! | [`tasks`] | calls that outlive their response, for servers and clients |
 //! | [`middleware`] | timeouts, limits for each user, tracing and metrics |
 //! | [`http_and_deployment`] | listening, routers, authorization and graceful stop |
-//! | [`protecting_a_server`] | access tokens, scopes and challenges over HTTP |
-//! | `authorizing_a_client` (feature `auth`) | logins, storage of tokens, clients without users |
+//! | `authorization` (feature `auth`) | access tokens and scopes for servers, logins of clients |
+//! | `authorization_extensions` (feature `auth`) | clients without users, DPoP, introspection |
 //! | `skills` (feature `skills`) | instructions for models, offered and verified |
 //! | [`migrating_from_rmcp`] | the official SDK's concepts and their counterparts |
 //!
@@ -25,8 +25,11 @@
 #[doc = include_str!("asking_the_user.md")]
 pub mod asking_the_user {}
 #[cfg(feature = "auth")]
-#[doc = include_str!("authorizing_a_client.md")]
-pub mod authorizing_a_client {}
+#[doc = include_str!("authorization.md")]
+pub mod authorization {}
+#[cfg(feature = "auth")]
+#[doc = include_str!("authorization_extensions.md")]
+pub mod authorization_extensions {}
 #[doc = include_str!("changing_lists.md")]
 pub mod changing_lists {}
 #[doc = include_str!("errors_and_cancellation.md")]
@@ -45,9 +48,6 @@ pub mod http_and_deployment {}
 pub mod middleware {}
 #[doc = include_str!("migrating_from_rmcp.md")]
 pub mod migrating_from_rmcp {}
-#[cfg(feature = "http")]
-#[doc = include_str!("protecting_a_server.md")]
-pub mod protecting_a_server {}
 #[cfg(feature = "skills")]
 #[doc = include_str!("skills.md")]
 pub mod skills {}

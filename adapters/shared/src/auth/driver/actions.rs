@@ -79,10 +79,7 @@ impl AuthDriver {
     fn sign(self: &Arc<Self>, callbacks: &Callbacks, id: SignId, key: KeyUse, input: Secret) {
         let driver = Arc::clone(self);
         callbacks.run(LANE, move || {
-            let key = match key {
-                KeyUse::Dpop => driver.auth.dpop.as_ref().map(|dpop| &dpop.key),
-                _ => driver.auth.signing_key.as_ref(),
-            };
+            let key = driver.auth.extensions.key(key);
             let sign = || key?.sign(input.expose().as_bytes()).ok();
             let signature = catch_unwind(AssertUnwindSafe(sign)).ok().flatten();
             driver.change(|state, time| {

@@ -64,7 +64,7 @@ impl AuthDriver {
                 self.people.run(callbacks, PEOPLE_LANE, Box::new(ask));
             }
             AuthEvent::NeedsIdentity => {
-                let Some(identity) = self.auth.identity.clone() else {
+                let Some(identity) = self.auth.extensions.identity() else {
                     return self.answer(number, AuthInput::Unable);
                 };
                 let ask = move || {

@@ -10,9 +10,9 @@ use mcp_proto::auth::{
     AuthLimits, AuthorizationServerMetadata, ExpectedIssuer, MetadataError, Reach, Uri, UriPolicy,
 };
 
-use super::configured_uri::configured_uri;
-use super::jwt::JwtVerifier;
-use super::oauth_http::{OAuthHttp, OAuthRequest};
+use super::JwtVerifier;
+use crate::auth::configured_uri::configured_uri;
+use crate::auth::oauth_http::{OAuthHttp, OAuthRequest};
 use crate::http::{Dial, Network, Proxy, TlsConfig};
 
 /// How many redirects within its origin the fetch of a document follows.

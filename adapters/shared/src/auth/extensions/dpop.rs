@@ -8,7 +8,7 @@ use mcp_proto::auth::{AuthConfig, AuthLimits, DpopProver, PublicKey, Uri};
 use mcp_proto::http::client::HttpRequest;
 
 use super::signing_key::SigningKey;
-use super::system::{random_bytes, unix_time};
+use crate::auth::system::{random_bytes, unix_time};
 
 /// The key that tokens are bound to.
 #[derive(Clone, Debug)]
