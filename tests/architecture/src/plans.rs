@@ -164,6 +164,22 @@ pub const ORDERS: &[Order] = &[
         ],
     },
     Order {
+        room: "mcp-proto/src/auth/",
+        levels: &[
+            &["flow_secrets", "form", "limits", "loopback_host"],
+            &["client_auth", "document", "scopes", "uri"],
+            &["invalid_record", "oauth_error", "reach"],
+            &["authorization_request", "metadata_error", "redirect", "registration"],
+            &["resource_metadata", "server_metadata"],
+            &["token_request"],
+            &["token_response"],
+            &["challenge", "record"],
+            &["extensions"],
+            &["authorization"],
+            &["mod"],
+        ],
+    },
+    Order {
         room: "adapters/shared/src/server/",
         levels: &[
             &["handler"],

@@ -44,6 +44,7 @@ mod proof;
 mod proof_state;
 mod ranking;
 mod refresh;
+mod signing;
 pub(super) mod step;
 mod tokens;
 

@@ -1,4 +1,4 @@
-//! Requests to token endpoints: signed if need be, sent, and answered.
+//! Requests to token endpoints, and their responses.
 
 use alloc::borrow::Cow;
 use alloc::string::ToString;
@@ -8,89 +8,33 @@ use core::time::Duration;
 
 use super::Flow;
 use super::step::{
-    ClientInUse, ClientSource, Env, Granted, Origin, Progress, Signing, SigningPurpose, Step,
-    TokenCall, policy,
+    ClientInUse, ClientSource, Env, Granted, Origin, Progress, Step, TokenCall, policy,
 };
-use crate::auth::authorization::action::{AuthAction, Fetch, KeyUse, SignId};
+use crate::auth::authorization::action::{AuthAction, Fetch};
 use crate::auth::authorization::config::GrantKind;
 use crate::auth::authorization::exchange::{Outage, Response};
 use crate::auth::authorization::storage::{Change, Owner, Use};
 use crate::auth::authorization::{AuthEvent, Denial, DropReason, Stored};
 use crate::auth::{
     ClientAuthMethod, ClientAuthentication, EncodedTokenRequest, GrantRecord, Reach, Scopes,
-    StoredTokens, TokenError, TokenGrant, TokenRequest, TokenResponse, UnsignedJwt, Uri,
+    StoredTokens, TokenError, TokenGrant, TokenRequest, TokenResponse, Uri,
 };
 use crate::http::client::HttpMethod;
 use crate::secret::Secret;
 
-const TOKEN_TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const TOKEN_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Flow {
     /// Sends a token request, after its assertion and its DPoP proof are signed, if there are any.
     pub(super) fn request(&mut self, env: &mut Env<'_>, call: TokenCall) -> Progress {
-        let client = self.caller(env, &call)?;
-        if client.client.auth_method != ClientAuthMethod::PrivateKeyJwt {
-            return self.prove(env, call, None);
-        }
-        let key_id = match &client.source {
-            ClientSource::Known(key_id) => key_id.as_deref(),
-            _ => None,
-        };
-        // AUT-78: each request has its own assertion.
-        let jti = self.secrets.jti(self.signatures);
-        let audience = match &call {
-            TokenCall::Exchange(_) => self.token_endpoint(env, &call)?.as_str().to_string(),
-            _ => self.server()?.issuer.as_str().to_string(),
-        };
-        let id = &client.client.client_id;
-        let jwt = UnsignedJwt::client_assertion(id, &audience, &jti, env.time.unix, key_id);
-        self.sign(env, KeyUse::ClientAuthentication, jwt, call, SigningPurpose::Assertion)
-    }
-
-    /// Has a JWT of a token request signed.
-    pub(super) fn sign(
-        &mut self,
-        env: &mut Env<'_>,
-        key: KeyUse,
-        jwt: UnsignedJwt,
-        call: TokenCall,
-        purpose: SigningPurpose,
-    ) -> Progress {
-        self.signatures += 1;
-        let id = env.out.sign_id();
-        env.out.act(AuthAction::Sign { id, key, input: jwt.input().clone() });
-        self.step = Step::Signing(Signing { id, jwt, call, purpose }.into());
-        self.deadline = Some(env.time.now + TOKEN_TIMEOUT);
-        Ok(None)
-    }
-
-    pub(in crate::auth::authorization) fn on_signature(
-        &mut self,
-        env: &mut Env<'_>,
-        id: SignId,
-        signature: Option<&[u8]>,
-    ) -> Progress {
-        match mem::replace(&mut self.step, Step::Over) {
-            Step::Signing(signing) if signing.id == id => {
-                let Signing { jwt, call, purpose, .. } = *signing;
-                let signed = signature.and_then(|signature| jwt.signed(signature));
-                let signed = signed.ok_or(Denial::NoSignature)?;
-                match purpose {
-                    SigningPurpose::Assertion => self.prove(env, call, Some(signed)),
-                    SigningPurpose::Proof { assertion } => {
-                        self.send(env, call, assertion.as_ref(), Some(&signed))
-                    }
-                }
-            }
-            step => {
-                self.step = step;
-                Ok(None)
-            }
+        match self.caller(env, &call)?.client.auth_method {
+            ClientAuthMethod::PrivateKeyJwt => self.sign_assertion(env, call),
+            _ => self.prove(env, call, None),
         }
     }
 
     /// Returns the client that makes a request: at the identity provider it is another one.
-    fn caller<'a>(
+    pub(super) fn caller<'a>(
         &'a self,
         env: &Env<'_>,
         call: &TokenCall,

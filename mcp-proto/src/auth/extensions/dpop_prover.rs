@@ -1,9 +1,9 @@
 //! [`DpopProver`]: the DPoP proofs of the requests to an MCP server.
 
-use super::flow_secrets::FlowSecrets;
 use super::jwt::{DpopProof, PublicKey, UnsignedJwt};
-use super::token_response::TokenType;
-use super::uri::Uri;
+use crate::auth::flow_secrets::FlowSecrets;
+use crate::auth::token_response::TokenType;
+use crate::auth::uri::Uri;
 use crate::http::client::HttpRequest;
 use crate::secret::Secret;
 

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 
-use super::flow_secrets::hash_text;
-use super::uri::{Uri, or_root};
-use crate::json::Object;
+use crate::auth::flow_secrets::hash_text;
+use crate::auth::uri::{Uri, or_root};
+use crate::json::{Object, write_u64};
 use crate::secret::Secret;
 
 /// A JSON Web Token that waits for its ES256 signature.
@@ -125,7 +125,7 @@ impl DpopProof<'_> {
         object.str("jti", self.jti);
         object.str("htm", self.method);
         object.str("htu", &uri);
-        write_time(object.key("iat"), self.issued_at);
+        write_u64(object.key("iat"), self.issued_at);
         let hash = self.access_token.map(|token| hash_text(token.expose()));
         object.opt_str("ath", hash.as_deref());
         object.opt_str("nonce", self.nonce.map(Secret::expose));
@@ -162,8 +162,8 @@ impl UnsignedJwt {
         object.str("sub", client_id);
         object.str("aud", audience);
         object.str("jti", jti);
-        write_time(object.key("iat"), issued_at);
-        write_time(object.key("exp"), issued_at.saturating_add(ASSERTION_LIFETIME));
+        write_u64(object.key("iat"), issued_at);
+        write_u64(object.key("exp"), issued_at.saturating_add(ASSERTION_LIFETIME));
         object.end();
         Self::of(&header, &claims)
     }
@@ -194,10 +194,6 @@ impl UnsignedJwt {
         token.push_str(&signature);
         Some(Secret::new(token))
     }
-}
-
-fn write_time(out: &mut Vec<u8>, seconds: u64) {
-    crate::json::write_u64(out, seconds);
 }
 
 #[cfg(test)]
