@@ -77,7 +77,7 @@ pub const BUDGETS: &[Budgets] = &[
         rooms: &[
             ("api", 117),
             ("apps", 620),
-            ("auth", 6_060),
+            ("auth", 6_050),
             ("client", 6_500),
             ("exec", 2_050),
             ("http", 174),

@@ -13,6 +13,7 @@ use super::browser::Browser;
 use super::extensions::{ExtensionGrant, Extensions};
 use super::login::Login;
 use super::store::{MemoryStore, Store};
+use crate::http::Remote;
 
 type OnLogin = dyn Fn(Login) + Send + Sync;
 type OnEvent = dyn Fn(&AuthEvent) + Send + Sync;
@@ -247,6 +248,17 @@ impl Auth {
     /// Returns the limits.
     pub(super) const fn auth_limits(&self) -> &AuthLimits {
         &self.limits
+    }
+
+    /// Returns the URL of a server.
+    ///
+    /// # Errors
+    /// Fails if it cannot be used with authorization.
+    pub(super) fn server(&self, remote: &Remote) -> io::Result<Uri> {
+        Uri::parse(&remote.whole_url(), &self.limits).map_err(|error| {
+            let why = format!("the URL cannot be used with `Auth`: {error}");
+            io::Error::new(io::ErrorKind::InvalidInput, why)
+        })
     }
 
     /// Returns the configuration for the server at a URL. `certificate` is the fingerprint of the

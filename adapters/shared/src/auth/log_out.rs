@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use mcp_proto::auth::{RecordKey, Uri};
+use mcp_proto::auth::RecordKey;
 
 use super::membership::drivers_with;
 use super::store::Store;
@@ -54,13 +54,11 @@ pub fn log_out(remote: &Remote) -> Operation<'_, ()> {
 }
 
 async fn forget(remote: &Remote) -> io::Result<()> {
-    let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
     let auth = remote.auth().ok_or_else(|| {
-        invalid("there is nothing to log out of: the `Remote` has no `Auth`".to_owned())
+        let why = "there is nothing to log out of: the `Remote` has no `Auth`";
+        io::Error::new(io::ErrorKind::InvalidInput, why)
     })?;
-    let server = Uri::parse(&remote.whole_url(), auth.auth_limits())
-        .map_err(|error| invalid(format!("the URL cannot be used with `Auth`: {error}")))?;
-    let key = auth.config(server, remote.certificate().as_deref())?.grant_key();
+    let key = auth.config(auth.server(remote)?, remote.certificate().as_deref())?.grant_key();
     // First, so that no token is renewed and saved later.
     drivers_with(auth, &key).iter().for_each(|driver| driver.forget());
     let store = Arc::clone(&auth.store);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_lite::future::or;
-use mcp_proto::auth::{AuthConfig, Reach, RecordKey, Uri};
+use mcp_proto::auth::{AuthConfig, Reach, RecordKey};
 use mcp_proto::http::client::{Credentials, Generation, ParkedRequest};
 use mcp_proto::http::header::Host;
 
@@ -44,10 +44,8 @@ impl DriverMember {
         remote: &Remote,
         runtime: &Arc<dyn Dial>,
     ) -> io::Result<Self> {
-        let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
         let limits = auth.auth_limits();
-        let server = Uri::parse(&remote.whole_url(), limits)
-            .map_err(|error| invalid(format!("the URL cannot be used with `Auth`: {error}")))?;
+        let server = auth.server(remote)?;
         let http = OAuthHttp::new(Arc::clone(runtime), remote, limits.clone());
         let reach = match server.host() {
             // What a name leads to is up to the client, as it is through a proxy.

@@ -39,44 +39,33 @@ pub(super) struct Question {
 /// What the authorization server says of a token.
 pub(super) type Answer = Result<VerifiedToken, VerifyError>;
 
-/// What there is about a token.
-pub(super) enum Known {
-    Answer(Answer),
-    /// The answer to this question, to come.
-    Pending(Arc<Question>),
-}
-
-/// What to do for a request with a token.
-pub(super) enum Next {
-    Return(Known),
-    Ask(Asking),
-}
-
 impl Questions {
     pub(super) fn new() -> Self {
         Self { began: Instant::now(), table: Mutex::default(), slots: Arc::default() }
     }
 
-    /// Returns what there is about a token, or else a new question, once there is a slot for it.
+    /// Returns the question about a token: the earlier one, answered or in flight, or else a new
+    /// one for the caller to ask, once there is a slot for it.
     pub(super) async fn next(
         self: &Arc<Self>,
         key: Digest,
         address: Option<IpAddr>,
         max: SlotsMax,
-    ) -> Next {
+    ) -> (Arc<Question>, Option<Asking>) {
         let known = self.lock().find(&key, self.began.elapsed());
         if let Some(known) = known {
-            return Next::Return(known);
+            return (known, None);
         }
         let slot = self.slots.take(address, max).await;
         let mut table = self.lock();
         // Another request may have asked in the meantime.
         if let Some(known) = table.find(&key, self.began.elapsed()) {
-            return Next::Return(known);
+            return (known, None);
         }
         let question = Arc::<Question>::default();
         table.pending.insert(key, Arc::clone(&question));
-        Next::Ask(Asking { questions: Arc::clone(self), key, question, _place: slot })
+        let asked = Arc::clone(&question);
+        (question, Some(Asking { questions: Arc::clone(self), key, question: asked, _place: slot }))
     }
 
     /// Drops what there is about a token. A question about it is not asked again, but its answer
@@ -98,9 +87,9 @@ impl Questions {
 }
 
 impl Table {
-    fn find(&self, key: &Digest, now: Duration) -> Option<Known> {
-        let answer = self.cache.get(key, now).map(Known::Answer);
-        answer.or_else(|| self.pending.get(key).cloned().map(Known::Pending))
+    fn find(&self, key: &Digest, now: Duration) -> Option<Arc<Question>> {
+        let answered = self.cache.get(key, now).map(Question::answered);
+        answered.or_else(|| self.pending.get(key).cloned())
     }
 
     /// Returns whether the token has not been forgotten since this question about it.
@@ -109,16 +98,11 @@ impl Table {
     }
 }
 
-impl Known {
-    pub(super) async fn answer(self) -> Answer {
-        match self {
-            Self::Answer(answer) => answer,
-            Self::Pending(question) => question.answer().await,
-        }
-    }
-}
-
 impl Question {
+    fn answered(answer: Answer) -> Arc<Self> {
+        Arc::new(Self { outcome: answer.into(), answered: Event::new() })
+    }
+
     pub(super) async fn answer(&self) -> Answer {
         loop {
             let answered = self.answered.listen();
@@ -134,15 +118,11 @@ impl Question {
 pub(super) struct Asking {
     questions: Arc<Questions>,
     key: Digest,
-    question: Arc<Question>,
+    pub(super) question: Arc<Question>,
     _place: Slot,
 }
 
 impl Asking {
-    pub(super) fn question(&self) -> Arc<Question> {
-        Arc::clone(&self.question)
-    }
-
     /// Ends the question, and keeps the answer for at most `cache_life`.
     pub(super) fn end(self, answer: Answer, cache_life: Duration) {
         let life = match &answer {
@@ -192,7 +172,7 @@ mod tests {
         let max = SlotsMax { all: 9, per_address: 9 };
         let mut next = Box::pin(questions.next(KEY, None, max));
         match block_on(poll_once(&mut next)) {
-            Some(Next::Ask(asking)) => asking,
+            Some((_, Some(asking))) => asking,
             _ => panic!("there is no question to ask"),
         }
     }
@@ -202,17 +182,18 @@ mod tests {
         for forget in [|it: &Questions| it.forget(&KEY), |it: &Questions| it.clear()] {
             let questions = Arc::new(Questions::new());
             let asking = ask(&questions);
-            let question = asking.question();
+            let question = Arc::clone(&asking.question);
             forget(&questions);
             let later = ask(&questions);
             assert!(!Arc::ptr_eq(&question, &later.question), "the server is asked again");
             asking.end(Ok(VerifiedToken::new("https://i")), LIFE);
             assert!(block_on(question.answer()).is_ok(), "earlier requests get the answer");
             let known = questions.lock().find(&KEY, Duration::ZERO);
-            assert!(matches!(known, Some(Known::Pending(_))), "the later question goes on");
+            let is_open = |known: &Arc<Question>| known.outcome.get().is_none();
+            assert!(known.as_ref().is_some_and(is_open), "the later question continues");
             later.end(Err(VerifyError::Invalid), LIFE);
             let known = questions.lock().find(&KEY, questions.began.elapsed());
-            assert!(matches!(known, Some(Known::Answer(Err(VerifyError::Invalid)))));
+            assert_eq!(known.unwrap().outcome.get(), Some(&Err(VerifyError::Invalid)));
         }
     }
 }

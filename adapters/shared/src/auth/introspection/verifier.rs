@@ -13,7 +13,7 @@ use ring::digest::{SHA256, digest};
 
 use super::answer;
 use super::cache::Digest;
-use super::questions::{Answer, Asking, Next, Questions};
+use super::questions::{Answer, Asking, Questions};
 use super::slots::SlotsMax;
 use crate::auth::configured_uri::configured_uri;
 use crate::auth::oauth_http::OAuthHttp;
@@ -203,14 +203,11 @@ impl IntrospectionVerifier {
         runtime: Option<&Arc<dyn Dial>>,
     ) -> Answer {
         let max = self.settings.questions_max;
-        match self.questions.next(key_of(&token), address, max).await {
-            Next::Return(known) => known.answer().await,
-            Next::Ask(asking) => {
-                let question = asking.question();
-                self.ask(asking, token, runtime);
-                question.answer().await
-            }
+        let (question, asking) = self.questions.next(key_of(&token), address, max).await;
+        if let Some(asking) = asking {
+            self.ask(asking, token, runtime);
         }
+        question.answer().await
     }
 
     /// Asks in its own task: other requests may wait for the answer, too.

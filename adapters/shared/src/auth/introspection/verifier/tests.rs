@@ -133,8 +133,8 @@ fn flood(verifier: &IntrospectionVerifier, address: u8, count: usize) -> Vec<Ask
             let key = key_of(&format!("{address} {number}").into());
             let mut next = Box::pin(verifier.questions.next(key, client(address), max));
             match block_on(poll_once(&mut next))? {
-                Next::Ask(asking) => Some(asking),
-                Next::Return(_) => panic!("asked already"),
+                (_, Some(asking)) => Some(asking),
+                (_, None) => panic!("asked already"),
             }
         })
         .collect()
@@ -153,7 +153,7 @@ fn questions_in_flight_are_bounded_and_others_wait() {
     let mut waiting = Box::pin(verifier.verify_on("other".into(), client(9), Some(&runtime)));
     assert!(block_on(poll_once(&mut waiting)).is_none());
     // Questions that are given up are answered, and make room.
-    let question = asking[0].question();
+    let question = Arc::clone(&asking[0].question);
     drop(asking);
     assert_eq!(block_on(question.answer()), Err(VerifyError::Unavailable));
     assert_eq!(block_on(waiting), Err(VerifyError::Invalid));
