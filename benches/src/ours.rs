@@ -12,7 +12,8 @@ use mcp_proto::schema::{AnyObject, CallTool, CallToolResult, Decode, ListToolsRe
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    Apply, CallOptions, Capability, Endpoint, IncomingId, Instant, Limits, Progress, Raw, Revision,
+    CallOptions, Capability, Endpoint, IncomingId, Instant, Limits, MessageEndpoint, Progress, Raw,
+    Revision,
 };
 
 use crate::corpus::{self, CHUNK_BYTES, FIRST_ID, MIXED_MESSAGES};
@@ -171,7 +172,7 @@ pub fn result() -> CallToolResult {
 
 /// Feeds bytes to a machine in chunks, and passes events to `hears` after each; output is
 /// discarded.
-fn feed<S: Apply>(
+fn feed<S: MessageEndpoint>(
     machine: &mut Stdio<S>,
     bytes: &[u8],
     mut hears: impl FnMut(&mut Stdio<S>, S::Event),
@@ -186,7 +187,7 @@ fn feed<S: Apply>(
     }
 }
 
-fn takes<S: Apply + 'static>(
+fn takes<S: MessageEndpoint + 'static>(
     mut machine: Stdio<S>,
     bytes: Vec<u8>,
     hears: fn(&mut Stdio<S>, S::Event),

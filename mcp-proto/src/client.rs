@@ -15,11 +15,11 @@ pub use self::config::Config;
 pub use self::event::Event;
 pub use self::exchange_endpoint::ExchangeEndpoint;
 pub use crate::command::client::Command;
-use crate::command::{Apply, CommandOutcome, OwnedCommand};
+use crate::command::{CommandOutcome, OwnedCommand};
 use crate::connection::Connection;
 use crate::error::Misuse;
-use crate::limits::Limits;
-use crate::message_endpoint::message_endpoint_over_connection;
+use crate::message_endpoint::MessageEndpoint;
+use crate::message_endpoint::sealed::HasConnection;
 use crate::revision::{Era, Revision, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::{ClientRequest, Encode, Level};
@@ -163,7 +163,7 @@ impl Client {
     /// # Errors
     /// Fails with [`Misuse`], without sending anything, if
     /// - the connection is not ready, or is closed;
-    /// - a limit in [`Limits`] is reached;
+    /// - a limit in [`Limits`](crate::Limits) is reached;
     /// - the server did not declare the required capability or [extension](crate::Extension);
     /// - the negotiated revision does not define the request, or clients may not send it;
     /// - the params do not encode as a JSON object.
@@ -209,7 +209,7 @@ impl Client {
     /// Fails, without sending anything, with
     /// - [`Misuse::NotReady`] if the handshake is not complete;
     /// - [`Misuse::Closed`] if the connection is closing or closed;
-    /// - [`Misuse::Blocked`] if a limit in [`Limits`] is reached.
+    /// - [`Misuse::Blocked`] if a limit in [`Limits`](crate::Limits) is reached.
     pub fn subscribe(
         &mut self,
         now: Instant,
@@ -383,12 +383,22 @@ impl Client {
     }
 }
 
-message_endpoint_over_connection!(Client, Event, Event::from_connection);
+#[expect(private_interfaces, reason = "no other crate can name the trait")]
+impl HasConnection for Client {
+    fn connection(&self) -> &Connection {
+        &self.connection
+    }
 
-impl Apply for Client {
-    const SIDE: Side = Side::Client;
+    fn connection_mut(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
+}
 
+impl MessageEndpoint for Client {
+    type Event = Event;
     type Command<'a> = Command<'a>;
+
+    const SIDE: Side = Side::Client;
 
     fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<CommandOutcome, Misuse> {
         self.apply(now, command)
@@ -399,7 +409,8 @@ impl Apply for Client {
         command.into_owned(revision)
     }
 
-    fn peer(&self) -> Option<&Arc<Peer>> {
-        self.peer()
+    fn poll_event(&mut self) -> Option<Event> {
+        // A connection emits no events of the other role.
+        self.connection.poll_event().and_then(Event::from_connection)
     }
 }

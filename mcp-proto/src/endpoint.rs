@@ -2,8 +2,9 @@
 
 use core::fmt;
 
-use crate::command::{Apply, CommandOutcome, OwnedCommand};
+use crate::command::{CommandOutcome, OwnedCommand};
 use crate::error::Misuse;
+use crate::message_endpoint::MessageEndpoint;
 use crate::time::Instant;
 use crate::wire::Outbox;
 
@@ -26,7 +27,7 @@ pub trait Endpoint {
     type Event: fmt::Debug + fmt::Display;
 
     /// Either [`Client`](crate::client::Client) or [`Server`](crate::server::Server).
-    type Role: Apply<Event = Self::Event>;
+    type Role: MessageEndpoint<Event = Self::Event>;
 
     /// Returns the client or server for inspection.
     fn role(&self) -> &Self::Role;
@@ -39,7 +40,7 @@ pub trait Endpoint {
     fn apply(
         &mut self,
         now: Instant,
-        command: <Self::Role as Apply>::Command<'_>,
+        command: <Self::Role as MessageEndpoint>::Command<'_>,
     ) -> Result<CommandOutcome, Misuse>;
 
     /// Applies an owned command.

@@ -312,7 +312,7 @@ mod time;
 mod vocabulary;
 mod wire;
 
-pub use command::{Apply, CommandOutcome, OwnedChange, OwnedCommand, Payload};
+pub use command::{CommandOutcome, OwnedChange, OwnedCommand, Payload};
 pub use endpoint::Endpoint;
 pub use error::{Misuse, Unencodable, code};
 pub use extension::{Extension, ExtensionError, ExtensionMethod};

@@ -1,16 +1,22 @@
-//! [`MessageEndpoint`]: a connection as its transport drives it, message by message.
+//! [`MessageEndpoint`]: a client or server, driven message by message.
 
+use alloc::sync::Arc;
 use core::fmt;
 
+use crate::command::{CommandOutcome, OwnedCommand};
+use crate::error::Misuse;
 use crate::limits::Limits;
+use crate::revision::Side;
 use crate::rpc::{DecodedMessage, IncomingMessage};
 use crate::time::Instant;
-use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
+use crate::vocabulary::{Outgoing, Peer, Route, StreamId, ViolationKind};
 
-/// A connection as its transport sees it: messages and time in, messages and a deadline out.
+/// A client or server as its transport, and code that is generic over the role, sees it: messages,
+/// commands and time in, messages, events and a deadline out.
 ///
 /// This trait is sealed: only [`Client`](crate::client::Client) and
-/// [`Server`](crate::server::Server) implement it.
+/// [`Server`](crate::server::Server) implement it. Generic code builds an [`OwnedCommand`] and
+/// converts it to the [`Command`](Self::Command) type of the client or server.
 ///
 /// [`Stdio`](crate::stdio::Stdio) uses this trait for byte streams, and the module `http` for HTTP.
 /// Any other message transport uses this trait directly, as the example `framed_socket` does:
@@ -49,9 +55,39 @@ use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 ///
 /// See the specification on
 /// [custom transports](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports).
-pub trait MessageEndpoint: sealed::Sealed {
+pub trait MessageEndpoint: sealed::HasConnection {
     /// The type of event that [`poll_event`](Self::poll_event) returns.
-    type Event: fmt::Debug;
+    type Event: fmt::Debug + fmt::Display;
+
+    /// The command type of the client or server.
+    ///
+    /// Converting an [`OwnedCommand`] of the other role fails with [`Misuse::Unsupported`].
+    type Command<'a>: TryFrom<&'a OwnedCommand, Error = Misuse> + Clone + fmt::Debug;
+
+    /// The side of the connection: client or server.
+    const SIDE: Side;
+
+    /// Applies a command.
+    ///
+    /// # Errors
+    /// Fails with [`Misuse`] under the conditions documented for the corresponding method of the
+    /// client or server. A failed command has no effect.
+    fn apply(&mut self, now: Instant, command: Self::Command<'_>)
+    -> Result<CommandOutcome, Misuse>;
+
+    /// Converts a command to its owned form, which contains its values as JSON text.
+    ///
+    /// The values are encoded for the revision of the incoming request that the command refers to,
+    /// if any, and otherwise for the negotiated revision.
+    fn to_owned_command(&self, command: Self::Command<'_>) -> OwnedCommand;
+
+    /// Returns the description of the peer.
+    ///
+    /// A client returns `None` until its handshake or discovery is complete. A server describes
+    /// only the client of a legacy session, and returns `None` without such a session.
+    fn peer(&self) -> Option<&Arc<Peer>> {
+        self.connection().peer()
+    }
 
     /// Handles one message: one JSON value, with optional surrounding whitespace.
     ///
@@ -62,13 +98,17 @@ pub trait MessageEndpoint: sealed::Sealed {
         now: Instant,
         stream: StreamId,
         message: impl Into<IncomingMessage<'a>>,
-    );
+    ) {
+        self.connection_mut().handle_message(now, stream, &message.into());
+    }
 
     /// Handles a message that the transport has already parsed.
     ///
     /// A message that was not parsed with the [`limits`](Self::limits) of this connection is parsed
     /// again.
-    fn handle_decoded(&mut self, now: Instant, stream: StreamId, message: DecodedMessage<'_>);
+    fn handle_decoded(&mut self, now: Instant, stream: StreamId, message: DecodedMessage<'_>) {
+        self.connection_mut().handle_decoded(now, stream, message);
+    }
 
     /// Handles input that is not a complete message.
     ///
@@ -76,20 +116,28 @@ pub trait MessageEndpoint: sealed::Sealed {
     /// the stream ([`ViolationKind::Truncated`]). The error reply, if the connection's
     /// [`ViolationPolicy`](crate::ViolationPolicy) requires one, is sent on `stream`, where the
     /// input arrived.
-    fn handle_violation(&mut self, now: Instant, stream: StreamId, kind: ViolationKind);
+    fn handle_violation(&mut self, now: Instant, stream: StreamId, kind: ViolationKind) {
+        self.connection_mut().handle_violation(now, stream, kind);
+    }
 
     /// Handles the end of one stream.
     ///
     /// Cancels the peer's requests that arrived on the stream, and ends the stream's subscriptions.
-    fn handle_stream_closed(&mut self, now: Instant, stream: StreamId);
+    fn handle_stream_closed(&mut self, now: Instant, stream: StreamId) {
+        self.connection_mut().handle_stream_closed(now, stream);
+    }
 
     /// Handles the end of all input: the peer has closed its side of the connection.
-    fn handle_eof(&mut self, now: Instant);
+    fn handle_eof(&mut self, now: Instant) {
+        self.connection_mut().handle_eof(now);
+    }
 
     /// Advances the time to `now` and handles expired timeouts.
     ///
     /// Early, late and repeated calls are harmless.
-    fn handle_timeout(&mut self, now: Instant);
+    fn handle_timeout(&mut self, now: Instant) {
+        self.connection_mut().handle_timeout(now);
+    }
 
     /// Removes and returns the oldest event.
     fn poll_event(&mut self) -> Option<Self::Event>;
@@ -97,176 +145,77 @@ pub trait MessageEndpoint: sealed::Sealed {
     /// Returns the time at which to call [`handle_timeout`](Self::handle_timeout).
     ///
     /// Returns `None` if no timeout is pending. Calls to other methods may change this deadline.
-    fn poll_timeout(&self) -> Option<Instant>;
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.connection().poll_timeout()
+    }
 
     /// Removes and returns the oldest outgoing message.
     ///
     /// The message counts as sent unless the transport [holds](Self::hold) it.
-    fn poll_outgoing(&mut self) -> Option<Outgoing<'_>>;
+    fn poll_outgoing(&mut self) -> Option<Outgoing<'_>> {
+        self.connection_mut().poll_outgoing()
+    }
 
     /// Returns whether an outgoing message is queued.
-    fn has_outgoing(&mut self) -> bool;
+    fn has_outgoing(&mut self) -> bool {
+        self.connection_mut().has_outgoing()
+    }
 
     /// Declares that the transport has several streams. Call it before any message is handled.
-    fn use_streams(&mut self);
+    fn use_streams(&mut self) {
+        self.connection_mut().use_streams();
+    }
 
     /// Counts `bytes` of a polled message as unsent until they are [released](Self::release).
     ///
     /// Transports that queue messages themselves call this method directly after
     /// [`poll_outgoing`](Self::poll_outgoing), so that backpressure also covers their queues.
-    fn hold(&mut self, route: Route, bytes: usize);
+    fn hold(&mut self, route: Route, bytes: usize) {
+        self.connection_mut().hold(route, bytes);
+    }
 
     /// Counts up to `bytes` of the bytes [held](Self::hold) on `route` as sent.
-    fn release(&mut self, route: Route, bytes: usize);
+    fn release(&mut self, route: Route, bytes: usize) {
+        self.connection_mut().release(route, bytes);
+    }
 
     /// Returns whether the transport should read more input.
     ///
     /// The result is false while too many events are unpolled, while the peer leaves too much
     /// output unread, and when the connection is closing or closed.
-    fn wants_input(&self) -> bool;
+    fn wants_input(&self) -> bool {
+        self.connection().wants_input()
+    }
 
     /// Returns whether the connection is closed. There may still be events to poll.
-    fn is_closed(&self) -> bool;
+    fn is_closed(&self) -> bool {
+        self.connection().is_closed()
+    }
 
     /// Returns the limits of the connection.
-    fn limits(&self) -> &Limits;
+    fn limits(&self) -> &Limits {
+        self.connection().limits()
+    }
 
     /// Returns the latest time that the transport or the application has passed to the connection.
-    fn now(&self) -> Instant;
+    fn now(&self) -> Instant {
+        self.connection().now()
+    }
 
     /// Releases unused capacity. Call this method on idle connections if there are many of them.
-    fn shrink(&mut self);
-}
-
-#[expect(unnameable_types, reason = "seals `MessageEndpoint`")]
-pub(crate) mod sealed {
-    use crate::rpc::BrokenLine;
-    use crate::time::Instant;
-    use crate::wire::Outbox;
-
-    /// Seals [`MessageEndpoint`](super::MessageEndpoint): other crates cannot name this trait.
-    pub trait Sealed {
-        /// Switches to line framing, for [`Stdio`](crate::stdio::Stdio).
-        fn use_lines(&mut self);
-
-        /// Returns the lines to send.
-        fn lines(&mut self) -> &mut Outbox;
-
-        /// Handles a line that is not a complete message.
-        fn handle_broken_line(&mut self, now: Instant, line: BrokenLine<'_>);
+    fn shrink(&mut self) {
+        self.connection_mut().shrink();
     }
 }
 
-/// Implements [`MessageEndpoint`] for a role with a field `connection`.
-///
-/// `$make` converts an event of the connection to an event of the role.
-macro_rules! message_endpoint_over_connection {
-    ($role:ty, $event:ty, $make:path) => {
-        impl $crate::message_endpoint::sealed::Sealed for $role {
-            fn use_lines(&mut self) {
-                self.connection.use_lines();
-            }
+#[expect(private_interfaces, unnameable_types, reason = "seals `MessageEndpoint`")]
+pub(crate) mod sealed {
+    use crate::connection::Connection;
 
-            fn lines(&mut self) -> &mut $crate::wire::Outbox {
-                self.connection.lines()
-            }
+    /// Seals [`MessageEndpoint`](super::MessageEndpoint): other crates cannot name this trait.
+    pub trait HasConnection {
+        fn connection(&self) -> &Connection;
 
-            fn handle_broken_line(&mut self, now: Instant, line: $crate::rpc::BrokenLine<'_>) {
-                self.connection.handle_broken_line(now, line);
-            }
-        }
-
-        impl $crate::message_endpoint::MessageEndpoint for $role {
-            type Event = $event;
-
-            fn handle_message<'a>(
-                &mut self,
-                now: Instant,
-                stream: $crate::vocabulary::StreamId,
-                message: impl Into<$crate::rpc::IncomingMessage<'a>>,
-            ) {
-                self.connection.handle_message(now, stream, &message.into());
-            }
-
-            fn handle_decoded(
-                &mut self,
-                now: Instant,
-                stream: $crate::vocabulary::StreamId,
-                message: $crate::rpc::DecodedMessage<'_>,
-            ) {
-                self.connection.handle_decoded(now, stream, message);
-            }
-
-            fn handle_violation(
-                &mut self,
-                now: Instant,
-                stream: $crate::vocabulary::StreamId,
-                kind: $crate::vocabulary::ViolationKind,
-            ) {
-                self.connection.handle_violation(now, stream, kind);
-            }
-
-            fn handle_stream_closed(&mut self, now: Instant, stream: $crate::vocabulary::StreamId) {
-                self.connection.handle_stream_closed(now, stream);
-            }
-
-            fn handle_eof(&mut self, now: Instant) {
-                self.connection.handle_eof(now);
-            }
-
-            fn handle_timeout(&mut self, now: Instant) {
-                self.connection.handle_timeout(now);
-            }
-
-            fn poll_event(&mut self) -> Option<$event> {
-                // A connection emits no events of the other role.
-                self.connection.poll_event().and_then($make)
-            }
-
-            fn poll_timeout(&self) -> Option<Instant> {
-                self.connection.poll_timeout()
-            }
-
-            fn poll_outgoing(&mut self) -> Option<$crate::vocabulary::Outgoing<'_>> {
-                self.connection.poll_outgoing()
-            }
-
-            fn has_outgoing(&mut self) -> bool {
-                self.connection.has_outgoing()
-            }
-
-            fn use_streams(&mut self) {
-                self.connection.use_streams();
-            }
-
-            fn hold(&mut self, route: $crate::vocabulary::Route, bytes: usize) {
-                self.connection.hold(route, bytes);
-            }
-
-            fn release(&mut self, route: $crate::vocabulary::Route, bytes: usize) {
-                self.connection.release(route, bytes);
-            }
-
-            fn wants_input(&self) -> bool {
-                self.connection.wants_input()
-            }
-
-            fn is_closed(&self) -> bool {
-                self.connection.is_closed()
-            }
-
-            fn limits(&self) -> &Limits {
-                self.connection.limits()
-            }
-
-            fn now(&self) -> Instant {
-                self.connection.now()
-            }
-
-            fn shrink(&mut self) {
-                self.connection.shrink();
-            }
-        }
-    };
+        fn connection_mut(&mut self) -> &mut Connection;
+    }
 }
-pub(crate) use message_endpoint_over_connection;

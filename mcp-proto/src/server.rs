@@ -13,12 +13,12 @@ use alloc::vec::Vec;
 pub use self::config::Config;
 pub use self::event::Event;
 pub use crate::command::server::Command;
-use crate::command::{Apply, CommandOutcome, OwnedCommand};
+use crate::command::{CommandOutcome, OwnedCommand};
 use crate::connection::Connection;
 use crate::error::Misuse;
 use crate::json::Raw;
-use crate::limits::Limits;
-use crate::message_endpoint::message_endpoint_over_connection;
+use crate::message_endpoint::MessageEndpoint;
+use crate::message_endpoint::sealed::HasConnection;
 use crate::revision::Side;
 use crate::rpc::ErrorObject;
 use crate::schema::{Encode, Level, ServerRequest};
@@ -303,15 +303,18 @@ impl Server {
     ///   [`refuse_undeclared`](Self::refuse_undeclared);
     /// - [`Misuse::Unencodable`] if there is neither a question nor state, if a key is repeated, or
     ///   if a question cannot be encoded;
-    /// - [`Misuse::Blocked`] if there are more questions than [`Limits::input_requests_max`].
+    /// - [`Misuse::Blocked`] if there are more questions than
+    ///   [`Limits::input_requests_max`](crate::Limits::input_requests_max).
     ///
     /// In a legacy session, also fails with
     /// - [`Misuse::Closed`] if the session is closing or closed;
-    /// - [`Misuse::Blocked`] if the request has reached [`Limits::input_rounds_max`];
-    /// - [`Misuse::Blocked`] if the questions would exceed [`Limits::calls_max`];
+    /// - [`Misuse::Blocked`] if the request has reached
+    ///   [`Limits::input_rounds_max`](crate::Limits::input_rounds_max);
+    /// - [`Misuse::Blocked`] if the questions would exceed
+    ///   [`Limits::calls_max`](crate::Limits::calls_max);
     /// - [`Misuse::Blocked`] if the outbound queue is full;
     /// - [`Misuse::Blocked`] if the handshake is not complete and the questions, which wait for it,
-    ///   would exceed [`Limits::requests_bytes_max`].
+    ///   would exceed [`Limits::requests_bytes_max`](crate::Limits::requests_bytes_max).
     pub fn request_input(
         &mut self,
         now: Instant,
@@ -431,7 +434,7 @@ impl Server {
     /// # Errors
     /// Fails with [`Misuse`], without sending anything, if
     /// - the connection is not ready or is closed;
-    /// - a limit in [`Limits`] is reached;
+    /// - a limit in [`Limits`](crate::Limits) is reached;
     /// - the client lacks the required capability;
     /// - the negotiated revision does not let a server send this request;
     /// - the params do not encode as a JSON object; or
@@ -518,19 +521,30 @@ impl Server {
 
     /// Closes the connection once all open requests have been answered.
     ///
-    /// The server waits for the answers for at most [`Limits::drain_timeout`]. This limit also
+    /// The server waits for the answers for at most
+    /// [`Limits::drain_timeout`](crate::Limits::drain_timeout). This limit also
     /// applies if the client has already closed its side. The last event is [`Event::Closed`].
     pub fn close(&mut self, now: Instant) {
         let _done = self.apply(now, Command::Close);
     }
 }
 
-message_endpoint_over_connection!(Server, Event, Event::from_connection);
+#[expect(private_interfaces, reason = "no other crate can name the trait")]
+impl HasConnection for Server {
+    fn connection(&self) -> &Connection {
+        &self.connection
+    }
 
-impl Apply for Server {
-    const SIDE: Side = Side::Server;
+    fn connection_mut(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
+}
 
+impl MessageEndpoint for Server {
+    type Event = Event;
     type Command<'a> = Command<'a>;
+
+    const SIDE: Side = Side::Server;
 
     fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<CommandOutcome, Misuse> {
         self.apply(now, command)
@@ -541,7 +555,8 @@ impl Apply for Server {
         command.into_owned(revision)
     }
 
-    fn peer(&self) -> Option<&Arc<Peer>> {
-        self.peer()
+    fn poll_event(&mut self) -> Option<Event> {
+        // A connection emits no events of the other role.
+        self.connection.poll_event().and_then(Event::from_connection)
     }
 }

@@ -7,7 +7,8 @@
 
 use core::ops::{Deref, DerefMut};
 
-use crate::command::{Apply, CommandOutcome};
+use crate::command::CommandOutcome;
+use crate::connection::Connection;
 use crate::endpoint::Endpoint;
 use crate::error::Misuse;
 use crate::limits::Limits;
@@ -48,29 +49,14 @@ pub struct Stdio<S> {
 impl<S: MessageEndpoint> Stdio<S> {
     /// Wraps a client or server that communicates over one byte stream.
     pub fn new(mut session: S) -> Self {
-        session.use_lines();
-        let line_bytes_max = session.limits().message_bytes_max;
+        let connection = session.connection_mut();
+        connection.use_lines();
+        let line_bytes_max = connection.limits().message_bytes_max;
         Self { session, lines: LineReader::new(line_bytes_max), now: Instant::ZERO }
-    }
-
-    fn handle_line(session: &mut S, now: Instant, line: Line<'_>) {
-        match line {
-            Line::Borrowed(line) => {
-                session.handle_message(now, StreamId::ONLY, IncomingMessage::Borrowed(line));
-            }
-            Line::Owned(line) => {
-                session.handle_message(now, StreamId::ONLY, IncomingMessage::Owned(line));
-            }
-            Line::TooLong => session.handle_broken_line(now, BrokenLine::TooLong),
-            Line::Discarded(ends) => {
-                let (first, last) = (&ends.first, &ends.last);
-                session.handle_broken_line(now, BrokenLine::Discarded { first, last });
-            }
-        }
     }
 }
 
-impl<S: Apply> Endpoint for Stdio<S> {
+impl<S: MessageEndpoint> Endpoint for Stdio<S> {
     type Event = S::Event;
     type Role = S;
 
@@ -86,7 +72,7 @@ impl<S: Apply> Endpoint for Stdio<S> {
         self.now = self.now.max(now);
         let mut rest = input;
         while let Some(line) = self.lines.next(&mut rest) {
-            Self::handle_line(&mut self.session, self.now, line);
+            handle_line(self.session.connection_mut(), self.now, line);
         }
     }
 
@@ -96,20 +82,21 @@ impl<S: Apply> Endpoint for Stdio<S> {
     /// truncated.
     // FRM-12, T-22: otherwise the line was truncated.
     fn handle_eof(&mut self, now: Instant) {
+        let connection = self.session.connection_mut();
         while let Some(line) = self.lines.finish() {
             match line {
                 Line::Owned(line) if !is_complete_message(&line) => {
-                    self.session.handle_broken_line(now, BrokenLine::Truncated(&line));
+                    connection.handle_broken_line(now, BrokenLine::Truncated(&line));
                 }
-                line => Self::handle_line(&mut self.session, now, line),
+                line => handle_line(connection, now, line),
             }
         }
         // FRM-21: a server may start the shutdown.
-        self.session.handle_eof(now);
+        connection.handle_eof(now);
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        self.session.handle_timeout(now);
+        self.session.connection_mut().handle_timeout(now);
     }
 
     fn poll_event(&mut self) -> Option<S::Event> {
@@ -117,20 +104,20 @@ impl<S: Apply> Endpoint for Stdio<S> {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.session.poll_timeout()
+        self.session.connection().poll_timeout()
     }
 
     // FRM-03, FRM-04: a driver writes nothing else to the stream.
     fn outbox(&mut self) -> &mut Outbox {
-        self.session.lines()
+        self.session.connection_mut().lines()
     }
 
     fn wants_input(&self) -> bool {
-        self.session.wants_input()
+        self.session.connection().wants_input()
     }
 
     fn is_closed(&self) -> bool {
-        self.session.is_closed()
+        self.session.connection().is_closed()
     }
 }
 
@@ -146,6 +133,20 @@ impl<S> DerefMut for Stdio<S> {
     fn deref_mut(&mut self) -> &mut S {
         &mut self.session
     }
+}
+
+fn handle_line(connection: &mut Connection, now: Instant, line: Line<'_>) {
+    let message = match line {
+        Line::Borrowed(line) => IncomingMessage::Borrowed(line),
+        Line::Owned(line) => IncomingMessage::Owned(line),
+        Line::TooLong => return connection.handle_broken_line(now, BrokenLine::TooLong),
+        Line::Discarded(ends) => {
+            let (first, last) = (&ends.first, &ends.last);
+            let line = BrokenLine::Discarded { first, last };
+            return connection.handle_broken_line(now, line);
+        }
+    };
+    connection.handle_message(now, StreamId::ONLY, &message);
 }
 
 fn is_complete_message(line: &[u8]) -> bool {

@@ -5,8 +5,8 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::Client;
-use crate::connection::Connection;
 use crate::extension::Extensions;
+use crate::message_endpoint::MessageEndpoint;
 use crate::revision::METHODS;
 use crate::time::Instant;
 use crate::vocabulary::{CallError, CallId, Fault};
@@ -19,7 +19,7 @@ use crate::vocabulary::{CallError, CallId, Fault};
 /// A request is identified by its JSON-RPC id, which the transport takes from
 /// [`OutgoingKind::Request`](crate::OutgoingKind::Request). A call that is retried with input is
 /// sent as a new request with a new id.
-pub trait ExchangeEndpoint: sealed::HasConnection {
+pub trait ExchangeEndpoint: MessageEndpoint {
     /// Declares that the transport sends each message in a separate request, as HTTP does.
     ///
     /// Two messages can then reach different servers, and the client takes this into account when
@@ -164,29 +164,6 @@ pub trait ExchangeEndpoint: sealed::HasConnection {
 }
 
 impl ExchangeEndpoint for Client {}
-
-#[expect(private_interfaces, reason = "no other crate can name the trait")]
-impl sealed::HasConnection for Client {
-    fn connection(&self) -> &Connection {
-        &self.connection
-    }
-
-    fn connection_mut(&mut self) -> &mut Connection {
-        &mut self.connection
-    }
-}
-
-#[expect(private_interfaces, unnameable_types, reason = "seals `ExchangeEndpoint`")]
-mod sealed {
-    use crate::connection::Connection;
-
-    /// Seals [`ExchangeEndpoint`](super::ExchangeEndpoint): other crates cannot name this trait.
-    pub trait HasConnection {
-        fn connection(&self) -> &Connection;
-
-        fn connection_mut(&mut self) -> &mut Connection;
-    }
-}
 
 impl Client {
     /// Returns the extensions that the client declares.

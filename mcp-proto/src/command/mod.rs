@@ -13,7 +13,6 @@ pub(crate) mod summary;
 mod tests;
 
 use alloc::borrow::Cow;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -21,64 +20,12 @@ pub use owned::{OwnedChange, OwnedCommand};
 
 use crate::error::{Misuse, Unencodable};
 use crate::json::Raw;
-use crate::message_endpoint::MessageEndpoint;
-use crate::revision::{Revision, Side};
+use crate::revision::Revision;
 use crate::schema::Encode;
-use crate::time::Instant;
-use crate::vocabulary::{CallId, IncomingId, NeededInput, Peer};
+use crate::vocabulary::{CallId, IncomingId, NeededInput};
 
 /// Input requests to a client, each with its key.
 pub(crate) type Questions<'a> = Cow<'a, [(&'a str, NeededInput)]>;
-
-/// The interface that clients and servers share, for code that is generic over the role.
-///
-/// Implemented by [`Client`](crate::client::Client) and [`Server`](crate::server::Server).
-///
-/// Other crates cannot implement this trait. Generic code builds an [`OwnedCommand`] and converts
-/// it to the [`Command`](Self::Command) type of the client or server. Code that implements a
-/// transport uses the supertrait [`MessageEndpoint`].
-///
-/// ```
-/// use mcp_proto::server::{Config, Server};
-/// use mcp_proto::{Apply, CommandOutcome, Instant, Misuse, OwnedCommand};
-///
-/// /// Closes a connection of either role.
-/// fn close<R: Apply>(role: &mut R) -> Result<CommandOutcome, Misuse> {
-///     role.apply(Instant::ZERO, (&OwnedCommand::Close).try_into()?)
-/// }
-///
-/// let mut server = Server::new(Instant::ZERO, Config::new("quiet", "1.0.0"));
-/// assert_eq!(close(&mut server), Ok(CommandOutcome::Done));
-/// ```
-pub trait Apply: MessageEndpoint<Event: fmt::Display> {
-    /// The side of the connection: client or server.
-    const SIDE: Side;
-
-    /// The command type of the client or server.
-    ///
-    /// Converting an [`OwnedCommand`] of the other role fails with [`Misuse::Unsupported`].
-    type Command<'a>: TryFrom<&'a OwnedCommand, Error = Misuse> + Clone + fmt::Debug;
-
-    /// Applies a command.
-    ///
-    /// # Errors
-    /// Fails with [`Misuse`] under the conditions documented for the corresponding method of the
-    /// client or server. A failed command has no effect.
-    fn apply(&mut self, now: Instant, command: Self::Command<'_>)
-    -> Result<CommandOutcome, Misuse>;
-
-    /// Converts a command to its owned form, which contains its values as JSON text.
-    ///
-    /// The values are encoded for the revision of the incoming request that the command refers to,
-    /// if any, and otherwise for the negotiated revision.
-    fn to_owned_command(&self, command: Self::Command<'_>) -> OwnedCommand;
-
-    /// Returns the description of the peer.
-    ///
-    /// A client returns `None` until its handshake or discovery is complete. A server describes
-    /// only the client of a legacy session, and returns `None` without such a session.
-    fn peer(&self) -> Option<&Arc<Peer>>;
-}
 
 /// The outcome of a successfully applied command.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

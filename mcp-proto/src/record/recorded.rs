@@ -9,9 +9,10 @@ use bytes::Buf;
 
 use super::codec::{Codec, write_bytes};
 use super::entry::{Tag, header};
-use crate::command::{Apply, CommandOutcome};
+use crate::command::CommandOutcome;
 use crate::endpoint::Endpoint;
 use crate::error::Misuse;
+use crate::message_endpoint::MessageEndpoint;
 use crate::time::Instant;
 use crate::wire::Outbox;
 
@@ -172,7 +173,7 @@ impl<M: Endpoint, K: Sink> Endpoint for Recorded<M, K> {
     fn apply(
         &mut self,
         now: Instant,
-        command: <M::Role as Apply>::Command<'_>,
+        command: <M::Role as MessageEndpoint>::Command<'_>,
     ) -> Result<CommandOutcome, Misuse> {
         self.record_taken();
         let owned = self.machine.role().to_owned_command(command);

@@ -12,8 +12,8 @@ use super::entry::{Entry, EntryData};
 use super::recorded::fingerprint;
 use super::recording::Recording;
 use super::render;
-use crate::command::Apply;
 use crate::endpoint::Endpoint;
+use crate::message_endpoint::MessageEndpoint as _;
 use crate::revision::Side;
 use crate::time::Instant;
 

@@ -90,8 +90,7 @@ pub(crate) fn partial_batch(
 
 /// A line that is not a complete message.
 #[derive(Clone, Copy, Debug)]
-#[expect(unnameable_types, reason = "an argument of a sealed trait")]
-pub enum BrokenLine<'a> {
+pub(crate) enum BrokenLine<'a> {
     /// A line has exceeded the limit; the rest of it is discarded.
     TooLong,
     /// The first and the last bytes of the line that exceeded the limit, at its end.

@@ -59,7 +59,6 @@ pub const BUDGETS: &[Budgets] = &[
                     "collections",
                     "connection",
                     "json",
-                    "message_endpoint",
                     "meta",
                     "method",
                     "permissions",

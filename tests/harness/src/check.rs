@@ -6,7 +6,7 @@
 use std::fmt::Display;
 
 use bytes::Buf;
-use mcp_proto::{Apply, CommandOutcome, Endpoint, Instant, Misuse, Outbox, OwnedCommand};
+use mcp_proto::{CommandOutcome, Endpoint, Instant, MessageEndpoint, Misuse, Outbox, OwnedCommand};
 
 use crate::ledger::Ledger;
 use crate::role::Role;
@@ -196,7 +196,7 @@ impl<R: Role> Endpoint for Checked<R> {
     fn apply(
         &mut self,
         now: Instant,
-        command: <R::Role as Apply>::Command<'_>,
+        command: <R::Role as MessageEndpoint>::Command<'_>,
     ) -> Result<CommandOutcome, Misuse> {
         self.advance(now);
         let owned = self.role().to_owned_command(command.clone());

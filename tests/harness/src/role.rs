@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_proto::schema::Level;
 use mcp_proto::{
-    Apply, CallId, CallOptions, Change, CommandOutcome, Endpoint, ErrorObject, Filter, IncomingId,
+    CallId, CallOptions, Change, CommandOutcome, Endpoint, ErrorObject, Filter, IncomingId,
     Instant, Limits, MessageEndpoint, Misuse, NeededInput, OwnedCommand, Peer, Progress, Raw, Side,
 };
 
@@ -17,7 +17,7 @@ use crate::witness::Witness;
 #[allow(clippy::missing_errors_doc, reason = "the methods are those of `Client` and `Server`")]
 pub trait Role: Endpoint<Event: Witness> {
     /// The side of the role.
-    const SIDE: Side = <Self::Role as Apply>::SIDE;
+    const SIDE: Side = <Self::Role as MessageEndpoint>::SIDE;
 
     fn peer(&self) -> Option<&Arc<Peer>> {
         self.role().peer()

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Apply, Instant};
+use mcp_proto::{Instant, MessageEndpoint};
 
 use super::BoxedStream;
 
@@ -14,7 +14,7 @@ pub(crate) struct Recorder {}
 impl Recorder {
     /// Returns `machine`: without the feature nothing is recorded.
     #[expect(clippy::unused_self, reason = "shared signature with the feature")]
-    pub(crate) fn start<R: Apply + Debug + Send + 'static>(
+    pub(crate) fn start<R: MessageEndpoint + Debug + Send + 'static>(
         &self,
         machine: Stdio<R>,
         _: Instant,

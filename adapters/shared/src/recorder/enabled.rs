@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use mcp_proto::record::{Recorded, Sink};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Apply, Instant};
+use mcp_proto::{Instant, MessageEndpoint};
 
 use super::{BoxedStream, StreamEndpoint};
 
@@ -33,7 +33,7 @@ impl Recorder {
 
     /// Starts to record a connection whose machine was created at `began`, if connections are
     /// recorded.
-    pub(crate) fn start<R: Apply + fmt::Debug + Send + 'static>(
+    pub(crate) fn start<R: MessageEndpoint + fmt::Debug + Send + 'static>(
         &self,
         machine: Stdio<R>,
         began: Instant,
@@ -64,7 +64,9 @@ pub fn private_file(path: impl AsRef<Path>) -> io::Result<File> {
     Ok(file)
 }
 
-impl<R: Apply + fmt::Debug + Send> StreamEndpoint for Recorded<Stdio<R>, RecordingWriter> {
+impl<R: MessageEndpoint + fmt::Debug + Send> StreamEndpoint
+    for Recorded<Stdio<R>, RecordingWriter>
+{
     /// Flushes the writer.
     fn end_recording(&mut self) {
         self.sink().end();

@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use std::io;
 
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Apply, Endpoint, MessageEndpoint};
+use mcp_proto::{Endpoint, MessageEndpoint};
 
 #[cfg(not(feature = "tracing"))]
 pub(crate) use disabled::Recorder;
@@ -36,4 +36,4 @@ pub trait StreamEndpoint: Endpoint + Debug + Send {
     }
 }
 
-impl<R: Apply + Debug + Send> StreamEndpoint for Stdio<R> {}
+impl<R: MessageEndpoint + Debug + Send> StreamEndpoint for Stdio<R> {}

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::client::Client;
+use crate::message_endpoint::MessageEndpoint;
 use crate::server::Server;
 use crate::vocabulary::StreamId;
 use crate::{Capability, Instant};

@@ -3,14 +3,16 @@
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-use mcp_proto::{Apply, CallId, Caller, CommandOutcome, Instant, Misuse, Outbox, OwnedCommand};
+use mcp_proto::{
+    CallId, Caller, CommandOutcome, Instant, MessageEndpoint, Misuse, Outbox, OwnedCommand,
+};
 
 use crate::recorder::BoxedStream;
 use crate::transport::http_sender::HttpSender;
 
 /// A role, client or server, and its HTTP transport.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
-pub trait OnTransport: Apply + std::fmt::Debug + Send + Sized + 'static {
+pub trait OnTransport: MessageEndpoint + std::fmt::Debug + Send + Sized + 'static {
     /// The type of the role's HTTP connections; uninhabited without the `http` feature.
     type Http: HttpTransport<Self>;
 }
@@ -97,7 +99,7 @@ impl<R: OnTransport> Transport<R> {
     ) -> Result<CommandOutcome, Misuse> {
         match self {
             Self::Stream(stream) => stream.apply(now, command),
-            Self::Http(http) => Apply::apply(&mut ***http, now, command),
+            Self::Http(http) => MessageEndpoint::apply(&mut ***http, now, command),
         }
     }
 
@@ -133,7 +135,7 @@ impl<R: OnTransport> Transport<R> {
     pub(super) fn handle_eof(&mut self, now: Instant) {
         match self {
             Self::Stream(stream) => stream.handle_eof(now),
-            Self::Http(http) => mcp_proto::MessageEndpoint::handle_eof(&mut ***http, now),
+            Self::Http(http) => MessageEndpoint::handle_eof(&mut ***http, now),
         }
     }
 
