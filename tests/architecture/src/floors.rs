@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(
             in_adapters(&[("transport/link.rs", "\nuse crate::client::Client;")]),
             ["transport/link.rs:2: `crate::client` climbs: `transport` (floor 3) may not use \
-              `client` (floor 4)"]
+              `client` (floor 5)"]
         );
         assert!(in_adapters(&[("misc.rs", "")])[0].contains("`misc` is on no floor"));
     }

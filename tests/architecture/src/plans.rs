@@ -69,10 +69,11 @@ const CORE_FLOORS: &[Floor] = &[
 ];
 
 const ADAPTER_FLOORS: &[Floor] = &[
-    Floor { rooms: &["box_future", "error", "outcome", "recorder", "trace"], closed: &[] },
+    Floor { rooms: &["box_future", "error", "outcome", "trace"], closed: &[] },
     Floor { rooms: &["exec"], closed: &[] },
     Floor { rooms: &["process", "tasks"], closed: &[] },
     Floor { rooms: &["declared_extensions", "transport", "validation"], closed: &[] },
+    Floor { rooms: &["recorder"], closed: &[] },
     Floor { rooms: &["client", "server"], closed: &[] },
     Floor { rooms: &["http", "relay", "stdio"], closed: &[] },
     Floor { rooms: &["http/client", "http/server"], closed: &[] },

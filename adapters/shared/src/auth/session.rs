@@ -100,7 +100,7 @@ impl Member for Session {
     fn authorize(&self, credentials: &Credentials) {
         let Some(link) = self.0.upgrade() else { return };
         link.with(|state, now| {
-            if let Some(transport) = state.connection.http() {
+            if let Some(transport) = state.http() {
                 transport.http().authorize(now, credentials.clone());
             }
         });
@@ -109,7 +109,7 @@ impl Member for Session {
     fn forget(&self, generation: Option<Generation>) {
         let Some(link) = self.0.upgrade() else { return };
         link.with(|state, now| {
-            if let Some(transport) = state.connection.http() {
+            if let Some(transport) = state.http() {
                 let http = transport.http();
                 if let Some(generation) = generation {
                     http.forget_credentials(generation);
@@ -122,7 +122,7 @@ impl Member for Session {
     fn deny(&self, exchange: ExchangeId, reason: &str) {
         let Some(link) = self.0.upgrade() else { return };
         link.with(|state, now| {
-            if let Some(transport) = state.connection.http() {
+            if let Some(transport) = state.http() {
                 transport.http().deny_request(now, exchange, reason);
             }
         });

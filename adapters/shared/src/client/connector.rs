@@ -22,7 +22,7 @@ use crate::exec::workers::{HandlerThreads, Spawn, Workers};
 use crate::process::child::Child;
 use crate::recorder::Recorder;
 use crate::trace::Trace;
-use crate::transport::link::{Link, Transport};
+use crate::transport::link::{BoxedTransport, Link};
 
 /// The configuration that all connections of one client share, except that of the protocol machine.
 #[derive(Clone)]
@@ -99,14 +99,14 @@ impl ConnectionConfig {
     ) -> Arc<Link<Machine>> {
         let began = clock.now();
         let machine = Stdio::new(Machine::new(began, machine));
-        self.link_over(clock, Transport::Stream(self.recorder.start(machine, began)), runtime)
+        self.link_over(clock, self.recorder.start(machine, began), runtime)
     }
 
     /// Creates a connection over any transport.
     pub(crate) fn link_over(
         &self,
         clock: Clock,
-        transport: Transport<Machine>,
+        transport: BoxedTransport<Machine>,
         runtime: &Arc<dyn Spawn>,
     ) -> Arc<Link<Machine>> {
         let shared = ClientShared {

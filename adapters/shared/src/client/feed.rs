@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use futures_lite::future::yield_now;
 use mcp_proto::client::{Client as Machine, Command};
-use mcp_proto::{
-    CallError, CallId, CallOptions, CloseReason, Era, Filter, Instant, MessageEndpoint as _,
-    Misuse, Raw,
-};
+use mcp_proto::{CallError, CallId, CallOptions, CloseReason, Era, Filter, Instant, Misuse, Raw};
 
 use crate::client::changed::Changed;
 use crate::client::in_flight::START_PATIENCE;

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Instant, MessageEndpoint};
 
-use super::BoxedStream;
+use crate::transport::link::BoxedTransport;
 
 /// The configuration of recordings; empty without the feature.
 #[derive(Clone, Default)]
@@ -18,7 +18,7 @@ impl Recorder {
         &self,
         machine: Stdio<R>,
         _: Instant,
-    ) -> BoxedStream<R> {
+    ) -> BoxedTransport<R> {
         Box::new(machine)
     }
 }

@@ -11,7 +11,7 @@ use mcp_proto::record::{Recorded, Sink};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Instant, MessageEndpoint};
 
-use super::{BoxedStream, StreamEndpoint};
+use crate::transport::link::{BoxedTransport, Transport};
 
 /// Opens the writer of one connection's recording.
 type OpenWriter = dyn Fn() -> io::Result<Box<dyn Write + Send>> + Send + Sync;
@@ -37,7 +37,7 @@ impl Recorder {
         &self,
         machine: Stdio<R>,
         began: Instant,
-    ) -> BoxedStream<R> {
+    ) -> BoxedTransport<R> {
         match &self.open {
             Some(open) => Box::new(Recorded::new(machine, began, RecordingWriter::open(&**open))),
             None => Box::new(machine),
@@ -64,7 +64,7 @@ pub fn private_file(path: impl AsRef<Path>) -> io::Result<File> {
     Ok(file)
 }
 
-impl<R: MessageEndpoint + fmt::Debug + Send> StreamEndpoint
+impl<R: MessageEndpoint + fmt::Debug + Send + 'static> Transport<R>
     for Recorded<Stdio<R>, RecordingWriter>
 {
     /// Flushes the writer.

@@ -1,10 +1,22 @@
 //! The seam by which a server learns from HTTP who has sent a request.
 
-use mcp_proto::{ErrorObject, Raw};
+use mcp_proto::{Caller, ErrorObject, Raw};
+
+/// Finds the sender of a request in its caller.
+pub(crate) trait FindSender {
+    /// Returns the sender of a request that has arrived over HTTP.
+    fn sender(caller: &Caller) -> Option<&dyn HttpSender>;
+}
+
+#[cfg(not(feature = "http"))]
+impl FindSender for mcp_proto::server::Server {
+    fn sender(_: &Caller) -> Option<&dyn HttpSender> {
+        None
+    }
+}
 
 /// The sender of an HTTP request: its access token, if requests are authorized, and its address.
-#[expect(unnameable_types, reason = "the transport of a connection is internal")]
-pub trait HttpSender {
+pub(crate) trait HttpSender {
     /// Returns whether the access token of the request was accepted.
     fn is_authorized(&self) -> bool;
 

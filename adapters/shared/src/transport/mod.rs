@@ -4,8 +4,6 @@ pub(crate) mod event_loop;
 pub(crate) mod http_sender;
 pub(crate) mod link;
 pub(crate) mod manual_driver;
-#[cfg(not(feature = "http"))]
-mod no_http;
 pub(crate) mod read_buffer;
 pub(crate) mod shutdown;
 pub(crate) mod stream_error;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_lite::future::or;
 use mcp_proto::client::Client as Machine;
-use mcp_proto::{CallError, CloseReason, MessageEndpoint as _};
+use mcp_proto::{CallError, CloseReason};
 
 use crate::client::connector::Connector;
 use crate::client::context::ClientCx;

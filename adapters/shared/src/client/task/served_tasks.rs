@@ -25,7 +25,7 @@ use crate::client::context::ClientCx;
 use crate::client::request_handler::{Answer, handler_of, has_handler, run_handler};
 use crate::exec::cancellation::Cancellation;
 use crate::tasks::{random_id, task_time};
-use crate::transport::link::{Link, State, Transport};
+use crate::transport::link::{BoxedTransport, Link, State};
 
 /// The tasks of one connection, whose server is their only requestor.
 pub(crate) struct ServedTasks {
@@ -330,7 +330,7 @@ fn stop_all(link: &Link<Machine>, runs: impl IntoIterator<Item = ServedRun>) {
 }
 
 fn respond(
-    connection: &mut Transport<Machine>,
+    connection: &mut BoxedTransport<Machine>,
     now: Instant,
     incoming: IncomingId,
     response: Result<Raw, ErrorObject>,

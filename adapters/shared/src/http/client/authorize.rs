@@ -35,7 +35,7 @@ pub(super) async fn authorize(
 /// dropped.
 // STL-41: private results are not shared between users.
 pub(super) fn note(state: &mut State<Machine>, field: &Field) {
-    if let Some(transport) = state.connection.http() {
+    if let Some(transport) = state.http() {
         transport.note_owner(field);
     }
 }

@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::exec::clock::Clock;
 use crate::exec::workers::Spawn;
 use crate::http::dial::Dial;
-use crate::transport::link::{Link, Transport};
+use crate::transport::link::Link;
 
 impl ClientSettings {
     /// Connects to a server over HTTP.
@@ -78,8 +78,7 @@ async fn start(
     let settings = connections.settings().map_err(|error| io::Error::other(error.to_string()))?;
     let clock = Clock::new();
     let machine = Machine::new(clock.now(), machine);
-    let transport =
-        Transport::Http(Box::new(ClientTransport::new(HttpClient::new(machine, settings))));
+    let transport = Box::new(ClientTransport::new(HttpClient::new(machine, settings)));
     let spawn = Arc::clone(runtime) as Arc<dyn Spawn>;
     let link = connection.link_over(clock, transport, &spawn);
     if connections.is_asked() {

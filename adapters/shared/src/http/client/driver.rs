@@ -59,7 +59,7 @@ async fn perform(
 ) {
     loop {
         let next = link.next_action(|state| {
-            let action = state.connection.http()?.next_action()?;
+            let action = state.http()?.next_action()?;
             (!matches!(action, DriverAction::Stop) || may_stop()).then_some(action)
         });
         match next.await {

@@ -39,7 +39,7 @@ pub(super) async fn run(
 
 fn with_http(link: &Arc<Link<Machine>>, act: impl FnOnce(&mut HttpClient, Instant)) {
     link.with(|state, now| {
-        if let Some(transport) = state.connection.http() {
+        if let Some(transport) = state.http() {
             act(transport.http(), now);
         }
     });
@@ -206,7 +206,7 @@ async fn feed(link: &Arc<Link<Machine>>, id: ExchangeId, piece: &[u8]) {
     // Checked under the lock that also covers the change: other exchanges read concurrently.
     let try_feed = |state: &mut State<Machine>, now: Instant| {
         let has_room = may_read(state, id);
-        if let Some(transport) = state.connection.http().filter(|_| has_room) {
+        if let Some(transport) = state.http().filter(|_| has_room) {
             transport.http().handle_body(now, id, piece);
         }
         has_room
@@ -218,7 +218,7 @@ async fn feed(link: &Arc<Link<Machine>>, id: ExchangeId, piece: &[u8]) {
 
 /// Returns whether the session and the application have room for more of this exchange's body.
 fn may_read(state: &mut State<Machine>, id: ExchangeId) -> bool {
-    let wants_input = state.connection.http().is_some_and(|it| it.http().wants_input(id));
+    let wants_input = state.http().is_some_and(|it| it.http().wants_input(id));
     wants_input && state.callbacks.has_room()
 }
 

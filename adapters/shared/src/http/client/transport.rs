@@ -1,16 +1,15 @@
 //! A client's session over HTTP as the transport of a connection.
 
 use std::collections::VecDeque;
-use std::ops::{Deref, DerefMut};
 
-use mcp_proto::client::{Client, Event};
+use mcp_proto::client::{Client, Command, Event};
 use mcp_proto::http::client::{
     Action, Challenge, Generation, HttpClient, HttpEvent, ParkedRequest,
 };
-use mcp_proto::{CallId, Instant};
+use mcp_proto::{CallId, CommandOutcome, Endpoint, Instant, MessageEndpoint, Misuse, Outbox};
 
 use super::authorization::Field;
-use crate::transport::link::{HttpTransport, OnTransport};
+use crate::transport::link::{State, Transport};
 
 /// A server's demand for [authorization]: a response with status 401 or 403.
 ///
@@ -52,8 +51,7 @@ pub(super) enum DriverAction {
 
 /// A client's session over HTTP, with the actions that its driver must perform next.
 #[derive(Debug)]
-#[expect(unnameable_types, reason = "the transport of a connection is internal")]
-pub struct ClientTransport {
+pub(crate) struct ClientTransport {
     http: HttpClient,
     next: Option<Action>,
     /// Challenges to report; beyond [`CHALLENGED_MAX`] the oldest are dropped.
@@ -62,22 +60,28 @@ pub struct ClientTransport {
     reports: VecDeque<AuthReport>,
     /// The credentials with which the cached results were requested.
     cached_for: Option<Field>,
+    /// Always empty.
+    outbox: Outbox,
 }
 
 const CHALLENGED_MAX: usize = 16;
 
-impl OnTransport for Client {
-    type Http = ClientTransport;
+impl State<Client> {
+    /// Returns the client over HTTP.
+    pub(crate) fn http(&mut self) -> Option<&mut ClientTransport> {
+        self.connection.downcast()
+    }
 }
 
 impl ClientTransport {
-    pub(super) const fn new(http: HttpClient) -> Self {
+    pub(super) fn new(http: HttpClient) -> Self {
         Self {
             http,
             next: None,
             challenged: VecDeque::new(),
             reports: VecDeque::new(),
             cached_for: None,
+            outbox: Outbox::default(),
         }
     }
 
@@ -115,7 +119,24 @@ impl ClientTransport {
     }
 }
 
-impl HttpTransport<Client> for ClientTransport {
+impl Endpoint for ClientTransport {
+    type Event = Event;
+    type Role = Client;
+
+    fn role(&self) -> &Client {
+        &self.http
+    }
+
+    fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<CommandOutcome, Misuse> {
+        self.http.apply(now, command)
+    }
+
+    fn handle_input(&mut self, _: Instant, _: &[u8]) {}
+
+    fn handle_eof(&mut self, now: Instant) {
+        MessageEndpoint::handle_eof(&mut *self.http, now);
+    }
+
     fn handle_timeout(&mut self, now: Instant) {
         self.http.handle_timeout(now);
     }
@@ -145,27 +166,25 @@ impl HttpTransport<Client> for ClientTransport {
         self.http.poll_timeout()
     }
 
+    fn outbox(&mut self) -> &mut Outbox {
+        &mut self.outbox
+    }
+
+    fn wants_input(&self) -> bool {
+        MessageEndpoint::wants_input(&*self.http)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.http.is_closed()
+    }
+}
+
+impl Transport<Client> for ClientTransport {
     fn has_output(&mut self) -> bool {
         if self.next.is_none() {
             self.next = self.http.poll_action();
         }
         self.next.is_some() || !self.challenged.is_empty() || !self.reports.is_empty()
-    }
-
-    fn rest(&mut self) {}
-}
-
-impl Deref for ClientTransport {
-    type Target = Client;
-
-    fn deref(&self) -> &Client {
-        &self.http
-    }
-}
-
-impl DerefMut for ClientTransport {
-    fn deref_mut(&mut self) -> &mut Client {
-        &mut self.http
     }
 }
 
@@ -184,7 +203,7 @@ mod tests {
     use crate::exec::clock::Clock;
     use crate::exec::test_runtime::NullRuntime;
     use crate::exec::workers::Spawn;
-    use crate::transport::link::{Link, Transport};
+    use crate::transport::link::Link;
 
     #[derive(Default)]
     struct Woken(AtomicBool);
@@ -200,13 +219,13 @@ mod tests {
         let clock = Clock::new();
         let machine = Client::new(clock.now(), config);
         let http = HttpClient::new(machine, HttpConfig::new(1).parks());
-        let transport = Transport::Http(Box::new(ClientTransport::new(http)));
+        let transport = Box::new(ClientTransport::new(http));
         let runtime: Arc<dyn Spawn> = Arc::new(NullRuntime);
         connection.link_over(clock, transport, &runtime)
     }
 
     async fn next_action(link: &Arc<Link<Client>>) -> DriverAction {
-        link.next_action(|state| state.connection.http()?.next_action()).await
+        link.next_action(|state| state.http()?.next_action()).await
     }
 
     #[test]
@@ -220,7 +239,7 @@ mod tests {
         let waker = Waker::from(Arc::clone(&woken));
         assert!(next.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         link.with(|state, now| {
-            let http = state.connection.http().unwrap().http();
+            let http = state.http().unwrap().http();
             http.handle_head(now, probe.exchange, 401, &[("www-authenticate", "Bearer")]);
         });
         assert!(woken.0.load(Ordering::SeqCst), "the report waits for a timer");

@@ -285,12 +285,12 @@ impl Drop for Listener {
 }
 
 fn is_busy(entry: &SessionEntry) -> bool {
-    entry.link.lock().connection.http().is_some_and(MeteredServer::is_busy)
+    entry.link.lock().metered().is_some_and(MeteredServer::is_busy)
 }
 
 fn end(entry: &SessionEntry) {
     entry.link.with(|state, now| {
-        if let Some(metered) = state.connection.http() {
+        if let Some(metered) = state.metered() {
             metered.end_session(now);
         }
     });

@@ -4,13 +4,13 @@ use std::ops::{Deref, DerefMut};
 
 use mcp_proto::http::legacy_sse::SseServer;
 use mcp_proto::http::{BodyChunk, HttpServer, Reply, ServerExchangeId, ServerUsage};
-use mcp_proto::server::{Event, Server};
-use mcp_proto::{Caller, Instant, MessageEndpoint as _};
+use mcp_proto::server::{Command, Event, Server};
+use mcp_proto::{Caller, CommandOutcome, Endpoint, Instant, MessageEndpoint as _, Misuse, Outbox};
 
 use super::budget::{AddressShare, ByteLease, Counters};
 use super::request_head::RequestHead;
-use crate::transport::http_sender::HttpSender;
-use crate::transport::link::{HttpTransport, OnTransport, State};
+use crate::transport::http_sender::{FindSender, HttpSender};
+use crate::transport::link::{State, Transport};
 
 /// The HTTP side of a connection, by transport.
 #[derive(Debug)]
@@ -109,8 +109,7 @@ impl DerefMut for HttpBinding {
 
 /// A server over HTTP whose memory counts toward the byte limits of its service.
 #[derive(Debug)]
-#[expect(unnameable_types, reason = "the transport of a connection is internal")]
-pub struct MeteredServer {
+pub(in crate::http::server) struct MeteredServer {
     http: HttpBinding,
     requests: ByteLease,
     session: ByteLease,
@@ -120,6 +119,8 @@ pub struct MeteredServer {
     /// What requests whose clients do not wait for the response count in the limits of their
     /// addresses. At most as much as `requests`.
     unawaited: Vec<AddressShare>,
+    /// Always empty.
+    outbox: Outbox,
 }
 
 impl MeteredServer {
@@ -132,8 +133,8 @@ impl MeteredServer {
         let requests = ByteLease::new(&counters.requests_bytes);
         let mut session = ByteLease::new(&counters.sessions_bytes);
         session.set(description);
-        let unawaited = Vec::new();
-        Self { http, requests, session, sessions_bytes_max, description, unawaited }
+        let (unawaited, outbox) = (Vec::new(), Outbox::default());
+        Self { http, requests, session, sessions_bytes_max, description, unawaited, outbox }
     }
 
     /// Returns whether the session must not count as idle.
@@ -187,14 +188,19 @@ impl MeteredServer {
 }
 
 impl State<Server> {
+    /// Returns the server over HTTP.
+    pub(in crate::http::server) fn metered(&mut self) -> Option<&mut MeteredServer> {
+        self.connection.downcast()
+    }
+
     /// Returns the server over Streamable HTTP.
     pub(super) fn http(&mut self) -> Option<&mut HttpServer> {
-        self.connection.http()?.http.streamable()
+        self.metered()?.http.streamable()
     }
 
     /// Returns the server over HTTP+SSE.
     pub(super) fn sse(&mut self) -> Option<&mut SseServer> {
-        self.connection.http()?.http.sse()
+        self.metered()?.http.sse()
     }
 
     /// Returns the reply of a response, if it is ready, and updates the budgets.
@@ -217,7 +223,7 @@ impl State<Server> {
         source: ResponseSource,
         share: Option<AddressShare>,
     ) {
-        if let Some(metered) = self.connection.http() {
+        if let Some(metered) = self.metered() {
             metered.http.handle_gone(now, source);
             metered.keep(share);
         }
@@ -226,14 +232,14 @@ impl State<Server> {
     /// Counts a request in the limits of its client's address for as long as the connection keeps
     /// it.
     pub(super) fn keep_share(&mut self, share: AddressShare) {
-        if let Some(metered) = self.connection.http() {
+        if let Some(metered) = self.metered() {
             metered.keep(Some(share));
         }
     }
 
     /// Polls the HTTP side of the connection, and updates the budgets if something was sent.
     fn poll_http<T>(&mut self, poll: impl FnOnce(&mut HttpBinding) -> Option<T>) -> Option<T> {
-        let metered = self.connection.http()?;
+        let metered = self.metered()?;
         let polled = poll(&mut metered.http);
         if polled.is_some() {
             metered.count();
@@ -242,11 +248,30 @@ impl State<Server> {
     }
 }
 
-impl OnTransport for Server {
-    type Http = MeteredServer;
+impl FindSender for Server {
+    fn sender(caller: &Caller) -> Option<&dyn HttpSender> {
+        caller.data::<RequestHead>().map(|head| head as _)
+    }
 }
 
-impl HttpTransport<Server> for MeteredServer {
+impl Endpoint for MeteredServer {
+    type Event = Event;
+    type Role = Server;
+
+    fn role(&self) -> &Server {
+        &self.http
+    }
+
+    fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<CommandOutcome, Misuse> {
+        self.http.apply(now, command)
+    }
+
+    fn handle_input(&mut self, _: Instant, _: &[u8]) {}
+
+    fn handle_eof(&mut self, now: Instant) {
+        self.http.handle_eof(now);
+    }
+
     fn handle_timeout(&mut self, now: Instant) {
         match &mut self.http {
             HttpBinding::Sse(sse) => sse.handle_timeout(now),
@@ -265,6 +290,20 @@ impl HttpTransport<Server> for MeteredServer {
         }
     }
 
+    fn outbox(&mut self) -> &mut Outbox {
+        &mut self.outbox
+    }
+
+    fn wants_input(&self) -> bool {
+        self.http.wants_input()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.http.is_closed()
+    }
+}
+
+impl Transport<Server> for MeteredServer {
     fn has_output(&mut self) -> bool {
         match &mut self.http {
             HttpBinding::Sse(sse) => sse.has_output(),
@@ -289,23 +328,5 @@ impl HttpTransport<Server> for MeteredServer {
 
     fn session_id(&self) -> Option<String> {
         self.http.id().map(str::to_owned)
-    }
-
-    fn sender(caller: &Caller) -> Option<&dyn HttpSender> {
-        caller.data::<RequestHead>().map(|head| head as _)
-    }
-}
-
-impl Deref for MeteredServer {
-    type Target = Server;
-
-    fn deref(&self) -> &Server {
-        &self.http
-    }
-}
-
-impl DerefMut for MeteredServer {
-    fn deref_mut(&mut self) -> &mut Server {
-        &mut self.http
     }
 }

@@ -31,7 +31,7 @@ use crate::server::handler::state_sealing::StateSealing;
 use crate::server::layers::Layers;
 use crate::server::tasks::ServerTasks;
 use crate::trace::{EventSummary, close_reason};
-use crate::transport::link::{Link, LinkRole, State, Transport};
+use crate::transport::link::{BoxedTransport, Link, LinkRole, State};
 use crate::validation::ToolChecks;
 
 /// A callback of the application.
@@ -294,7 +294,7 @@ impl LinkRole for Machine {
     }
 
     fn retry(
-        connection: &mut Transport<Self>,
+        connection: &mut BoxedTransport<Self>,
         state: &mut ServerState,
         now: impl FnOnce() -> Instant,
     ) {

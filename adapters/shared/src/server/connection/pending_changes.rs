@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{Change, Instant, Misuse, OwnedChange, Raw};
 
-use crate::transport::link::Transport;
+use crate::transport::link::BoxedTransport;
 
 /// The maximum number of waiting resources, and of the bytes of their URIs.
 const URIS_MAX: usize = 1024;
@@ -41,7 +41,7 @@ impl PendingChanges {
     /// [`Misuse`].
     pub(crate) fn send(
         &mut self,
-        connection: &mut Transport<Machine>,
+        connection: &mut BoxedTransport<Machine>,
         now: Instant,
         change: Change<'_>,
     ) -> Result<(), Misuse> {
@@ -60,7 +60,7 @@ impl PendingChanges {
     }
 
     /// Sends the waiting changes, as far as there is room.
-    pub(crate) fn retry(&mut self, connection: &mut Transport<Machine>, now: Instant) {
+    pub(crate) fn retry(&mut self, connection: &mut BoxedTransport<Machine>, now: Instant) {
         if let Some(waiting) = &mut self.0 {
             waiting.retry(connection, now);
         }
@@ -112,7 +112,7 @@ impl WaitingChanges {
         !lists && self.uris.is_empty() && self.extended.is_empty()
     }
 
-    fn retry(&mut self, connection: &mut Transport<Machine>, now: Instant) {
+    fn retry(&mut self, connection: &mut BoxedTransport<Machine>, now: Instant) {
         let lists = [
             (&mut self.prompts, Change::Prompts),
             (&mut self.resources, Change::Resources),
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn notifications_of_extensions_wait_in_order_and_are_bounded() {
-        let mut connection = Transport::Stream(Box::new(server()));
+        let mut connection: BoxedTransport<Machine> = Box::new(server());
         let mut pending = PendingChanges::default();
         let params = Raw::from_text(r#"{"n":1}"#).unwrap();
         // The greeting fills the queue.
@@ -196,13 +196,11 @@ mod tests {
         }
         let refused = pending.send(&mut connection, Instant::ZERO, change("more", None));
         assert_eq!(refused, Err(Misuse::Blocked));
-        let Transport::Stream(stream) = &mut connection else { unreachable!() };
-        while stream.outbox().poll_message().is_some() {}
+        while connection.outbox().poll_message().is_some() {}
         let mut sent = Vec::new();
         while !pending.is_empty() {
             pending.retry(&mut connection, Instant::ZERO);
-            let Transport::Stream(stream) = &mut connection else { unreachable!() };
-            sent.extend(std::iter::from_fn(|| stream.outbox().poll_message()));
+            sent.extend(std::iter::from_fn(|| connection.outbox().poll_message()));
         }
         assert_eq!(sent.len(), EXTENDED_MAX);
         assert!(!sent[0].windows(3).any(|part| part == b"\"n\""), "the first has no params");
@@ -211,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_bytes_of_waiting_notifications_are_bounded() {
-        let mut connection = Transport::Stream(Box::new(server()));
+        let mut connection: BoxedTransport<Machine> = Box::new(server());
         let mut pending = PendingChanges::default();
         let half = "x".repeat(EXTENDED_BYTES_MAX / 2);
         pending.send(&mut connection, Instant::ZERO, change(&half, None)).unwrap();

@@ -10,7 +10,7 @@ use mcp_proto::{
 
 use crate::server::handler::handler_error::{Cause, HandlerError};
 use crate::server::handler::round_state::RoundState;
-use crate::transport::link::Transport;
+use crate::transport::link::BoxedTransport;
 
 /// The result of a handler, of any method.
 pub(crate) type BoxedResult = Box<dyn HandlerResult>;
@@ -82,7 +82,7 @@ impl HandlerReply {
     /// again, or send [`rejection`](Self::rejection) instead.
     pub(crate) fn send(
         &mut self,
-        connection: &mut Transport<Machine>,
+        connection: &mut BoxedTransport<Machine>,
         now: Instant,
         incoming: IncomingId,
     ) -> Result<Option<u64>, Misuse> {
@@ -267,13 +267,12 @@ mod tests {
                 }
             };
             let _welcome = stream.outbox().poll_message().unwrap();
-            let mut connection = Transport::Stream(Box::new(stream));
+            let mut connection: BoxedTransport<Machine> = Box::new(stream);
             let params = Raw::from_text(params).unwrap();
             let question = NeededInput::raw("sampling/createMessage", params);
             let mut reply = HandlerReply::InputRequired(vec![("q".into(), question)], None, None);
             reply.send(&mut connection, Instant::ZERO, incoming).unwrap();
-            let Transport::Stream(mut stream) = connection else { unreachable!() };
-            let sent = stream.outbox().poll_message().unwrap();
+            let sent = connection.outbox().poll_message().unwrap();
             let sent = str::from_utf8(&sent).unwrap();
             assert!(sent.contains(r#""id":1,"error""#) && sent.contains(why), "{sent}");
         }

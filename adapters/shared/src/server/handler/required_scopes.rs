@@ -6,8 +6,7 @@ use mcp_proto::server::Server as Machine;
 use mcp_proto::{Caller, ErrorObject, code};
 
 use crate::server::handler::handler_error::{Cause, HandlerError};
-use crate::transport::http_sender::HttpSender;
-use crate::transport::link::{HttpTransport, OnTransport};
+use crate::transport::http_sender::{FindSender as _, HttpSender};
 
 /// The scopes that requests for an entry need. Clones share them: those of an entry also apply to
 /// its completions.
@@ -42,7 +41,7 @@ impl RequiredScopes {
 
 /// Returns the sender of a request that has arrived over HTTP.
 pub(crate) fn http_sender(caller: Option<&Caller>) -> Option<&dyn HttpSender> {
-    <Machine as OnTransport>::Http::sender(caller?)
+    Machine::sender(caller?)
 }
 
 /// The scopes of a caller without the request that had the token: of a task that is run again, or

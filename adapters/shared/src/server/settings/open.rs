@@ -16,7 +16,7 @@ use crate::server::connection::serving::Serving;
 use crate::server::handler::required_scopes::GrantedScopes;
 use crate::server::settings::ServerSettings;
 use crate::trace::Trace;
-use crate::transport::link::{Link, Transport};
+use crate::transport::link::{BoxedTransport, Link};
 use crate::transport::shutdown::DriverHandle;
 
 impl ServerSettings {
@@ -39,7 +39,7 @@ impl ServerSettings {
             Caller::new().with_principal(principal).with_data(GrantedScopes(Vec::new()))
         });
         machine.set_caller(caller.map(Arc::new));
-        let transport = Transport::Stream(self.recorder.start(machine, began));
+        let transport = self.recorder.start(machine, began);
         let parts = self.parts(Arc::clone(&runtime), clock.is_manual())?;
         let link = self.link(clock, transport, runtime, parts);
         link.lock().role.principal.clone_from(&principal);
@@ -88,7 +88,7 @@ impl ServerSettings {
             let machine = || self.config().ok().map(|config| Machine::new(Instant::ZERO, config));
             resume_tasks(tasks, machine, |machine| {
                 let clock = if is_manual { Clock::manual(Instant::ZERO) } else { Clock::new() };
-                let transport = Transport::Stream(Box::new(Stdio::new(machine)));
+                let transport = Box::new(Stdio::new(machine));
                 self.link(clock, transport, Arc::clone(&runtime), Arc::clone(&parts))
             });
         }
@@ -99,7 +99,7 @@ impl ServerSettings {
     pub(crate) fn link(
         &self,
         clock: Clock,
-        transport: Transport<Machine>,
+        transport: BoxedTransport<Machine>,
         runtime: Arc<dyn Spawn>,
         parts: Arc<ServerParts>,
     ) -> Arc<Link<Machine>> {

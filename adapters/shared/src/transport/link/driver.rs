@@ -138,9 +138,7 @@ impl<R: LinkRole> Link<R> {
     /// Gives back a buffer that [`take_output`](Self::take_output) filled, so that a later message
     /// can reuse its memory.
     pub fn reuse(&self, chunk: Vec<u8>) {
-        if let Some(outbox) = self.lock().connection.outbox() {
-            outbox.reuse(chunk);
-        }
+        self.lock().connection.outbox().reuse(chunk);
     }
 
     /// Replaces the contents of `chunk` with output to write; returns false if there is none.
@@ -183,9 +181,7 @@ impl<R: LinkRole> Link<R> {
         {
             let mut state = self.lock();
             state.writing_since = Some(self.clock.now());
-            if let Some(outbox) = state.connection.outbox() {
-                outbox.mark_written(count);
-            }
+            state.connection.outbox().mark_written(count);
         }
         self.room.notify(usize::MAX);
     }
@@ -245,9 +241,8 @@ impl<R: LinkRole> Link<R> {
             let writable;
             {
                 let mut state = self.lock();
-                if let Some(outbox) = state.connection.outbox() {
-                    outbox.advance(outbox.remaining());
-                }
+                let outbox = state.connection.outbox();
+                outbox.advance(outbox.remaining());
                 if state.connection.is_closed() {
                     return;
                 }
@@ -368,8 +363,7 @@ impl<R: LinkRole> State<R> {
 }
 
 /// Takes all output without copying it, or copies the first part if there is much.
-fn take_output(outbox: Option<&mut Outbox>, chunk: &mut Vec<u8>) {
-    let Some(outbox) = outbox else { return chunk.clear() };
+fn take_output(outbox: &mut Outbox, chunk: &mut Vec<u8>) {
     if outbox.len() <= WHOLE_BYTES_MAX {
         return outbox.take_all(chunk);
     }

@@ -8,7 +8,6 @@ use futures_lite::future::or;
 use mcp_proto::Instant;
 
 use super::timer_task::SpawnTimer;
-use super::transport::{HttpTransport, OnTransport, Transport};
 use super::{Link, LinkRole, Phase, State};
 use crate::exec::workers::Driver;
 
@@ -48,9 +47,7 @@ impl<R: LinkRole> Link<R> {
         if is_idle {
             self.timer_task.retire();
             state.deadline_moved = None;
-            if let Transport::Http(http) = &mut state.connection {
-                http.rest();
-            }
+            state.connection.rest();
         }
         is_idle
     }
@@ -106,15 +103,5 @@ impl<R: LinkRole> Link<R> {
         let taken = self.when(take).await;
         self.with(|State { connection, role, .. }, now| R::retry(connection, role, || now));
         taken
-    }
-}
-
-impl<R: OnTransport> Transport<R> {
-    /// Returns the connection over HTTP; `None` on a byte stream.
-    pub(crate) fn http(&mut self) -> Option<&mut R::Http> {
-        match self {
-            Self::Http(http) => Some(http),
-            Self::Stream(_) => None,
-        }
     }
 }

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use event_listener::{Event, EventListener};
-use mcp_proto::{Instant, Misuse};
+use mcp_proto::{Instant, MessageEndpoint, Misuse};
 
 use self::timer_task::TimerTask;
 use crate::exec::callbacks::{CallbackQueue, Callbacks};
@@ -35,10 +35,12 @@ use crate::trace::{EventSummary, Trace};
 pub use driver::WRITE_BYTES_MAX;
 #[cfg(feature = "http")]
 pub(crate) use timer_task::SpawnTimer;
-pub(crate) use transport::{HttpTransport, OnTransport, Transport};
+pub(crate) use transport::BoxedTransport;
+#[cfg(any(feature = "http", feature = "tracing"))]
+pub(crate) use transport::Transport;
 
 /// A role (client or server) with the state and event handling that adapters add to it.
-pub trait LinkRole: OnTransport {
+pub trait LinkRole: MessageEndpoint + std::fmt::Debug + Send + Sized + 'static {
     /// What a client or server keeps for an open connection, protected by the connection's lock.
     type Open: Default + Send;
     /// The configuration of the client or server, which does not change while it is connected.
@@ -77,7 +79,7 @@ pub trait LinkRole: OnTransport {
     /// Sends messages that were held back because the output queue was full.
     ///
     /// Called after bytes have been sent, when the queue may accept further messages.
-    fn retry(_: &mut Transport<Self>, _: &mut Self::Open, _now: impl FnOnce() -> Instant) {}
+    fn retry(_: &mut BoxedTransport<Self>, _: &mut Self::Open, _now: impl FnOnce() -> Instant) {}
 }
 
 /// One connection, shared by its driver and its handles.
@@ -100,7 +102,7 @@ pub struct Link<R: LinkRole> {
 
 /// The state of a connection, under the lock.
 pub(crate) struct State<R: LinkRole> {
-    pub(crate) connection: Transport<R>,
+    pub(crate) connection: BoxedTransport<R>,
     pub(crate) role: R::Open,
     pub(crate) callbacks: CallbackQueue,
     timers: TimerQueue,
@@ -158,7 +160,7 @@ enum Ending {
 impl<R: LinkRole> Link<R> {
     pub(crate) fn over_transport(
         clock: Clock,
-        connection: Transport<R>,
+        connection: BoxedTransport<R>,
         shared: R::Shared,
         trace: Trace,
     ) -> Arc<Self> {

@@ -10,9 +10,7 @@ use mcp_proto::http::{
     check_version,
 };
 use mcp_proto::server::Server as Machine;
-use mcp_proto::{
-    Caller, DecodedMessage, Instant, MessageEndpoint as _, MethodId, Principal, RequestId, Revision,
-};
+use mcp_proto::{Caller, DecodedMessage, Instant, MethodId, Principal, RequestId, Revision};
 
 use super::shared::ServiceShared;
 use crate::exec::clock::Clock;
@@ -25,7 +23,7 @@ use crate::http::server::sessions::SessionPlace;
 use crate::http::server::transport::{HttpBinding, MeteredServer, ResponseSource};
 use crate::server::connection::events::ServerParts;
 use crate::server::connection::serving::Serving;
-use crate::transport::link::{Link, State, Transport};
+use crate::transport::link::{Link, State};
 
 /// What became of a posted message.
 pub(super) enum Posted {
@@ -307,7 +305,7 @@ impl ServiceShared {
     ) -> Arc<Link<Machine>> {
         let Http { counters, limits, .. } = &self.options;
         let metered = MeteredServer::new(session, counters, limits.sessions_bytes_max, description);
-        let transport = Transport::Http(Box::new(metered));
+        let transport = Box::new(metered);
         let link = self.server.link(clock, transport, self.spawn(), parts);
         link.has_no_writer();
         link

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use http::Response;
 use http::request::Parts;
+use mcp_proto::Principal;
 use mcp_proto::http::legacy_sse::{SseServer, admit_message, admit_stream};
 use mcp_proto::http::{Refusal, Reply};
 use mcp_proto::server::Server as Machine;
-use mcp_proto::{MessageEndpoint as _, Principal};
 
 use super::authorize_batch::parse;
 use super::open::{PATIENCE, caller, description_bytes};
@@ -137,7 +137,7 @@ impl ServiceShared {
             // An idle connection keeps no head.
             sse.set_caller(None);
             let is_open = state.connection.peer().is_some();
-            if let Some(metered) = state.connection.http() {
+            if let Some(metered) = state.metered() {
                 if is_open && !was_open {
                     metered.set_description(description);
                 }
