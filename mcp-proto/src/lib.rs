@@ -308,6 +308,7 @@ pub mod stdio;
 pub mod tasks;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod text;
 mod time;
 mod vocabulary;
 mod wire;

@@ -1,8 +1,6 @@
 //! The configuration of a client.
 
-use alloc::vec::Vec;
-
-use crate::extension::{Extension, ExtensionError, Extensions};
+use crate::extension::{Extension, ExtensionError};
 use crate::json::Raw;
 use crate::limits::Limits;
 use crate::revision::{Era, Revision};
@@ -20,27 +18,19 @@ use crate::vocabulary::{Identity, ViolationPolicy};
 ///     .revisions(&[Revision::V2025_06_18]);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Config(pub(super) Identity);
+pub struct Config(pub(crate) Identity);
 
 impl Config {
     /// Creates a configuration with the client's name and version.
     ///
     /// The client supports every revision and declares no capabilities.
     pub fn new(name: &str, version: &str) -> Self {
-        Self(Identity {
-            info: Implementation::new(name, version),
-            capabilities: Capabilities::none(),
-            instructions: None,
-            revisions: Revision::ALL.to_vec(),
-            served_methods: Vec::new(),
-            extensions: Extensions::default(),
-            decides_subscriptions: false,
-            limits: Limits::default(),
-            policy: ViolationPolicy::Ignore,
-            accepts_modern_initialize_result: false,
-            expected_era: None,
-            sends_info: true,
-        })
+        Self(Identity::new(name, version, ViolationPolicy::Ignore))
+    }
+
+    /// Returns the part of the configuration that both roles have.
+    pub(crate) const fn identity(&self) -> &Identity {
+        &self.0
     }
 
     /// Sets the client's full description, replacing the name and version passed to [`new`].

@@ -14,11 +14,11 @@ use crate::revision::Side;
 /// ```
 #[derive(Clone, Debug)]
 pub struct ExtensionMethod {
-    pub(super) name: Box<str>,
-    pub(super) is_request: bool,
+    pub(crate) name: Box<str>,
+    pub(crate) is_request: bool,
     /// The only side that sends the message; `None` if both do.
-    pub(super) sender: Option<Side>,
-    pub(super) named_by: Option<Box<str>>,
+    pub(crate) sender: Option<Side>,
+    pub(crate) named_by: Option<Box<str>>,
 }
 
 impl ExtensionMethod {

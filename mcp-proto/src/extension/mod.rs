@@ -54,13 +54,13 @@ use crate::revision::{Revision, Side};
 /// [`client::Config::extension`]: crate::client::Config::extension
 #[derive(Clone, Debug)]
 pub struct Extension {
-    id: Box<str>,
-    settings: Raw,
-    revisions: RangeInclusive<Revision>,
-    methods: Vec<ExtensionMethod>,
+    pub(crate) id: Box<str>,
+    pub(crate) settings: Raw,
+    pub(crate) revisions: RangeInclusive<Revision>,
+    pub(crate) methods: Vec<ExtensionMethod>,
     /// The additional result types, each with the method whose results may have it.
-    result_types: Vec<(Box<str>, Box<str>)>,
-    listen_keys: Vec<Box<str>>,
+    pub(crate) result_types: Vec<(Box<str>, Box<str>)>,
+    pub(crate) listen_keys: Vec<Box<str>>,
 }
 
 impl Extension {

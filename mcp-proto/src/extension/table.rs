@@ -31,7 +31,7 @@ impl Extensions {
         self.0.is_none()
     }
 
-    pub(super) fn all(&self) -> &[Extension] {
+    pub(crate) fn all(&self) -> &[Extension] {
         self.0.as_deref().map_or(&[], |table| &table.all)
     }
 

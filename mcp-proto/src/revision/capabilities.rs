@@ -1,5 +1,7 @@
 //! The capabilities in all revisions: one row per capability and side.
 
+use core::fmt;
+
 use Capability as C;
 
 use super::Revision::{
@@ -64,6 +66,38 @@ pub enum Capability {
     Tools,
     /// Server: reports changes to the list of tools.
     ToolsListChanged,
+}
+
+impl Capability {
+    /// Returns the capability with this name: its members in the capability object, joined by dots.
+    ///
+    /// ```
+    /// use mcp_proto::Capability;
+    ///
+    /// assert_eq!(Capability::from_name("tools.listChanged"), Some(Capability::ToolsListChanged));
+    /// assert_eq!(Capability::ElicitationForm.to_string(), "elicitation.form");
+    /// ```
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let is_named = |rule: &&CapabilityRule| rule.path.iter().copied().eq(name.split('.'));
+        CAPABILITIES.iter().find(is_named).map(|rule| rule.capability)
+    }
+
+    /// Iterates over all capabilities, each once.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let is_first = |(index, rule): &(usize, &CapabilityRule)| {
+            CAPABILITIES.iter().position(|it| it.capability == rule.capability) == Some(*index)
+        };
+        CAPABILITIES.iter().enumerate().filter(is_first).map(|(_, rule)| rule.capability)
+    }
+}
+
+/// Writes the name.
+impl fmt::Display for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = CAPABILITIES.iter().find(|rule| rule.capability == *self).map(|rule| rule.path);
+        f.write_str(&path.unwrap_or_default().join("."))
+    }
 }
 
 /// The place of a capability in the capability object, and the revisions that define it.

@@ -106,6 +106,14 @@ impl Capabilities {
         }
     }
 
+    /// Returns the open parts of capabilities that were built locally: the experimental features
+    /// and the extensions.
+    pub(crate) fn own_members(&self) -> (Option<&Raw>, Option<&ExtraMembers>) {
+        let own = self.own.as_deref();
+        let extensions = own.map(|own| &own.extensions).filter(|all| !all.is_empty());
+        (own.and_then(|own| own.experimental.as_ref()), extensions)
+    }
+
     /// Returns whether all of `others` are declared.
     pub(crate) const fn has_all(&self, others: &Self) -> bool {
         self.known & others.known == others.known

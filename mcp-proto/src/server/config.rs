@@ -1,7 +1,6 @@
 //! The configuration of a server.
 
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use crate::extension::{Extension, ExtensionError, Extensions};
 use crate::json::Raw;
@@ -35,22 +34,16 @@ impl Config {
     ///
     /// The server supports every revision and declares no capabilities.
     pub fn new(name: &str, version: &str) -> Self {
-        let identity = Identity {
-            info: Implementation::new(name, version),
-            capabilities: Capabilities::none(),
-            instructions: None,
-            revisions: Revision::ALL.to_vec(),
-            served_methods: Vec::new(),
-            extensions: Extensions::default(),
-            decides_subscriptions: false,
-            limits: Limits::default(),
-            policy: ViolationPolicy::Reply,
-            accepts_modern_initialize_result: false,
-            expected_era: None,
-            sends_info: true,
-        };
+        Self::from_identity(Identity::new(name, version, ViolationPolicy::Reply))
+    }
+
+    pub(crate) fn from_identity(identity: Identity) -> Self {
         let meta = MetaWriter::of(&identity, Side::Server);
         Self { identity: Arc::new(identity), meta: Arc::new(meta) }
+    }
+
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
     }
 
     fn with(mut self, change: impl FnOnce(&mut Identity)) -> Self {

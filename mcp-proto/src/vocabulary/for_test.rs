@@ -3,9 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
-use crate::extension::Extensions;
 use crate::limits::Limits;
 use crate::revision::{CAPABILITIES, Revision, Side};
 use crate::rpc::{self, Message, Params};
@@ -17,18 +15,10 @@ impl Identity {
     pub(crate) fn for_test(side: Side, limits: Limits, revisions: &[Revision]) -> Self {
         let own = CAPABILITIES.iter().filter(|rule| rule.side == side);
         Self {
-            info: Implementation::new("n", "1"),
             capabilities: own.fold(Capabilities::none(), |all, rule| all.with(rule.capability)),
-            instructions: None,
             revisions: revisions.to_vec(),
-            served_methods: Vec::new(),
-            extensions: Extensions::default(),
-            decides_subscriptions: false,
             limits,
-            policy: ViolationPolicy::Ignore,
-            accepts_modern_initialize_result: false,
-            expected_era: None,
-            sends_info: true,
+            ..Self::new("n", "1", ViolationPolicy::Ignore)
         }
     }
 }

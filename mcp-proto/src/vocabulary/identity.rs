@@ -38,6 +38,24 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
+    /// Creates the defaults of either role, which support every revision.
+    pub(crate) fn new(name: &str, version: &str, policy: ViolationPolicy) -> Self {
+        Self {
+            info: Implementation::new(name, version),
+            capabilities: Capabilities::none(),
+            instructions: None,
+            revisions: Revision::ALL.to_vec(),
+            served_methods: Vec::new(),
+            extensions: Extensions::default(),
+            decides_subscriptions: false,
+            limits: Limits::default(),
+            policy,
+            accepts_modern_initialize_result: false,
+            expected_era: None,
+            sends_info: true,
+        }
+    }
+
     /// Returns the newest supported revision of an era.
     pub(crate) fn newest(&self, era: Era) -> Option<Revision> {
         self.revisions.iter().copied().filter(|revision| revision.is_of(era)).max()

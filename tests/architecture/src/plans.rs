@@ -65,6 +65,7 @@ const CORE_FLOORS: &[Floor] = &[
     Floor { rooms: &["client", "endpoint", "server"], closed: &[] },
     Floor { rooms: &["catalog", "http", "seal", "stdio"], closed: &[] },
     Floor { rooms: &["auth"], closed: &[] },
+    Floor { rooms: &["text"], closed: &[] },
     Floor { rooms: &["record", "testing"], closed: &[] },
 ];
 

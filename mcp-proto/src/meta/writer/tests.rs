@@ -6,11 +6,9 @@ use alloc::{format, vec};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::extension::Extensions;
 use crate::json::members as json_members;
-use crate::limits::Limits;
 use crate::revision::Capability;
-use crate::schema::{Capabilities, Implementation};
+use crate::schema::Capabilities;
 use crate::vocabulary::ViolationPolicy;
 
 fn writer_of(side: Side, sends_info: bool) -> MetaWriter {
@@ -19,18 +17,10 @@ fn writer_of(side: Side, sends_info: bool) -> MetaWriter {
         Side::Server => Capability::Tools,
     };
     let me = Identity {
-        info: Implementation::new("n", "1"),
         capabilities: Capabilities::none().with(capability),
-        instructions: None,
         revisions: vec![Revision::V2026_07_28],
-        served_methods: Vec::new(),
-        extensions: Extensions::default(),
-        decides_subscriptions: false,
-        limits: Limits::default(),
-        policy: ViolationPolicy::Ignore,
-        accepts_modern_initialize_result: false,
-        expected_era: None,
         sends_info,
+        ..Identity::new("n", "1", ViolationPolicy::Ignore)
     };
     MetaWriter::new(&me, side, Revision::V2026_07_28)
 }
