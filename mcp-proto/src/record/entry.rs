@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use super::codec::{Codec, read_bytes, take};
+use super::codec::{read_bytes, read_number, read_signed, read_value, take, write_number};
 use crate::command::{CommandOutcome, OwnedCommand};
 use crate::error::Misuse;
 use crate::revision::Side;
@@ -15,9 +15,9 @@ use crate::time::Instant;
 /// The first bytes of every recording.
 const MAGIC: &[u8] = b"mcp-tape";
 
-/// The version of the format. Version 2 stores each payload once, as JSON text, and version 3 the
-/// elements of filters.
-const VERSION: u8 = 3;
+/// The version of the format. Version 4 stores commands and outcomes in their [text
+/// form](crate::text).
+const VERSION: u8 = 4;
 
 /// The type of an entry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -86,7 +86,7 @@ pub(super) fn header(side: Side, began: Instant) -> Vec<u8> {
         Side::Client => b'c',
         Side::Server => b's',
     });
-    began.as_nanos().write(&mut out);
+    write_number(began.as_nanos(), &mut out);
     out
 }
 
@@ -100,7 +100,7 @@ pub(super) fn read_header(input: &mut &[u8]) -> Option<(Side, Instant)> {
         b"s" => Side::Server,
         _ => return None,
     };
-    Some((side, Instant::from_nanos(u64::read(input)?)))
+    Some((side, Instant::from_nanos(read_number(input)?)))
 }
 
 /// Reads the next entry. Returns `None` if it is invalid or incomplete.
@@ -110,19 +110,19 @@ pub(super) fn read_entry<'a>(input: &mut &'a [u8], last: Instant) -> Option<Entr
     let tag = Tag::read(input)?;
     let mut at = last;
     if tag.has_time() {
-        at = Instant::from_nanos(last.as_nanos().wrapping_add(i64::read(input)? as u64));
+        at = Instant::from_nanos(last.as_nanos().wrapping_add(read_signed(input)? as u64));
     }
     let data = match tag {
         Tag::Input => EntryData::Input(read_bytes(input)?),
         Tag::Eof => EntryData::Eof,
         Tag::Timeout => EntryData::Timeout,
-        Tag::Command => EntryData::Command(Codec::read(input)?, Codec::read(input)?),
+        Tag::Command => EntryData::Command(read_value(input)?, read_value(input)?),
         Tag::Event => {
             let summary = core::str::from_utf8(read_bytes(input)?).ok()?;
             let fingerprint = take(input, 8)?.try_into().ok()?;
             EntryData::Event(summary, u64::from_le_bytes(fingerprint))
         }
-        Tag::Taken => EntryData::Taken(Codec::read(input)?),
+        Tag::Taken => EntryData::Taken(read_number(input)?),
         Tag::Output => EntryData::Output(read_bytes(input)?),
     };
     Some(Entry { at, data })

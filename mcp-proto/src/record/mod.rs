@@ -10,8 +10,9 @@
 //!
 //! A recording starts with the version of its format, the role, and the time at which the
 //! connection was created. **It does not include the configuration**: to replay it, create an
-//! endpoint from an equal [`Config`](crate::client::Config). Commands are recorded as
-//! [`OwnedCommand`](crate::OwnedCommand)s, so a replay does not need the types of the application.
+//! endpoint from an equal [`Config`](crate::client::Config), for example from its [text
+//! form](crate::text). Commands are recorded as [`OwnedCommand`](crate::OwnedCommand)s, so a replay
+//! does not need the types of the application.
 //!
 //! ```
 //! use mcp_proto::record::{Recorded, Recording};
@@ -46,7 +47,6 @@
 //! ```
 
 mod codec;
-mod command;
 mod entry;
 mod recorded;
 mod recording;

@@ -7,7 +7,7 @@ use core::ops::Deref;
 
 use bytes::Buf;
 
-use super::codec::{Codec, write_bytes};
+use super::codec::{write_bytes, write_number, write_signed, write_value};
 use super::entry::{Tag, header};
 use crate::command::CommandOutcome;
 use crate::endpoint::Endpoint;
@@ -54,8 +54,8 @@ impl<F: FnMut(&[u8])> Sink for F {
 /// writes invalid JSON, the command fails with [`Misuse::Unencodable`].
 ///
 /// **A recording contains all bytes sent and received, including secrets**; protect it accordingly.
-/// A recording is about as large as these bytes and the payloads of all commands together, plus a
-/// few bytes per entry.
+/// A recording is about as large as these bytes and the [text form](crate::text) of all commands
+/// together, plus a few bytes per entry.
 ///
 /// ```
 /// use mcp_proto::record::{Recorded, Recording};
@@ -120,7 +120,7 @@ impl<M: Endpoint, K: Sink> Recorded<M, K> {
         let taken = self.machine.outbox().sent_total();
         if taken > self.taken {
             self.begin_entry(self.at, Tag::Taken);
-            (taken - self.taken).write(&mut self.entries);
+            write_number(taken - self.taken, &mut self.entries);
             self.taken = taken;
         }
     }
@@ -155,7 +155,8 @@ impl<M: Endpoint, K: Sink> Recorded<M, K> {
     fn begin_entry(&mut self, at: Instant, tag: Tag) {
         self.entries.push(tag as u8);
         if tag.has_time() {
-            (at.as_nanos().wrapping_sub(self.at.as_nanos()) as i64).write(&mut self.entries);
+            let passed = at.as_nanos().wrapping_sub(self.at.as_nanos()) as i64;
+            write_signed(passed, &mut self.entries);
             self.at = at;
         }
     }
@@ -178,9 +179,9 @@ impl<M: Endpoint, K: Sink> Endpoint for Recorded<M, K> {
         self.record_taken();
         let owned = self.machine.role().to_owned_command(command);
         self.begin_entry(now, Tag::Command);
-        owned.write(&mut self.entries);
+        write_value(&owned, &mut self.entries);
         let outcome = self.machine.apply_owned(now, &owned);
-        outcome.write(&mut self.entries);
+        write_value(&outcome, &mut self.entries);
         self.record_output();
         outcome
     }

@@ -302,7 +302,7 @@ fn different_output_events_and_outcomes_are_detected() {
     let find = |text: &[u8]| tape.windows(text.len()).position(|window| window == text).unwrap();
     let event = find(b"request#2 tools/call");
     for (at, what) in [
-        (find(b"\"result\""), "different from byte 24 on"),
+        (find(br#""id":1,"result""#) + 7, "different from byte 24 on"),
         (event + 20, "with another payload"),
         (find(b"closed: here") + 12, "with another payload"),
     ] {
@@ -315,7 +315,7 @@ fn different_output_events_and_outcomes_are_detected() {
 
 #[test]
 fn other_formats_and_versions_are_rejected() {
-    for bytes in [&b""[..], b"mcp-tape", b"mcp-tape\x02s\x00", b"mcp-tape\x03x\x00", b"{}"] {
+    for bytes in [&b""[..], b"mcp-tape", b"mcp-tape\x03s\x00", b"mcp-tape\x04x\x00", b"{}"] {
         assert_eq!(Recording::read(bytes).unwrap_err(), InvalidRecording);
     }
 }

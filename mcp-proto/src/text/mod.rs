@@ -79,6 +79,8 @@ mod value;
 
 pub use document::{Numbered, Text};
 pub use value::VERSION;
+#[cfg(feature = "record")]
+pub(crate) use value::Value;
 
 #[cfg(test)]
 mod tests;
