@@ -50,6 +50,9 @@ fn main() {
         seed.extend_from_slice(text.as_bytes());
         put("schema_decode", &name.replace("s::", ""), &seed);
     }
+    for (name, which, text) in DOCUMENTS {
+        put("text", name, &[&[*which], text.as_bytes()].concat());
+    }
     for (index, value) in FIELDS.iter().enumerate() {
         put("field", &format!("value-{index}"), value.as_bytes());
     }
@@ -170,6 +173,68 @@ const VALUES: &[(&str, &str)] = &[
         r#"{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["a:b"],"taskIds":["t"]}}"#,
     ),
     ("RequestId", r#""\u0041""#),
+];
+
+/// Documents of the text form, with the index of their type.
+const DOCUMENTS: &[(&str, u8, &str)] = &[
+    (
+        "client_ready",
+        0,
+        r#"{"event":"ready","peer":{"revision":"2026-07-28","info":{"name":"s","version":"1","icons":[{"src":"https://a"}]},"capabilities":{"declared":["tools"],"raw":{"tools":{}}},"instructions":"i"},"v":1}"#,
+    ),
+    (
+        "client_completed",
+        0,
+        r#"{"event":"completed","call":1,"outcome":{"error":{"name":"refused","error":{"code":-32602,"message":"m","data":[1]}}}}"#,
+    ),
+    (
+        "client_subscribed",
+        0,
+        r#"{"event":"subscribed","call":1,"filter":{"tools":true,"uris":["a:b"],"elements":[["k","e"]]}}"#,
+    ),
+    (
+        "server_request",
+        1,
+        r#"{"event":"request","incoming":18446744073709551615,"request":{"method":"tools/call","params":{"name":"t"}},"context":{"peer":{"revision":"2025-11-25","info":{"name":"c","version":"1"},"capabilities":["roots"]},"log_level":"debug","wants_progress":true,"input_responses":{"k":{}},"state":"s","meta":{},"caller":{"principal":"ada"}}}"#,
+    ),
+    (
+        "server_closed",
+        1,
+        r#"{"event":"closed","reason":{"name":"fault","fault":{"name":"unreachable","cause":{"name":"http","status":503,"reason":"r"}}}}"#,
+    ),
+    (
+        "call",
+        2,
+        r#"{"command":"call","method":"tools/call","params":{"name":"t"},"options":{"progress":true,"timeout":0.5,"parent":3}}"#,
+    ),
+    (
+        "ask",
+        2,
+        r#"{"command":"request_input","incoming":1,"questions":{"k":{"method":"roots/list"}},"state":"s"}"#,
+    ),
+    (
+        "changed",
+        2,
+        r#"{"command":"notify_changed","change":{"change":"extension","method":"x/y","key":"k","element":"e","params":{}}}"#,
+    ),
+    (
+        "progress",
+        2,
+        r#"{"command":"progress","incoming":1,"progress":{"progress":-0.0,"total":"inf","message":"m"}}"#,
+    ),
+    ("outcome", 3, r#"{"error":{"name":"stale"}}"#),
+    (
+        "client_config",
+        4,
+        r#"{"info":{"name":"c","version":"1"},"capabilities":{"declared":["sampling.tools"],"experimental":{"a":1},"extensions":{"a.b/c":{}}},"expect_era":"legacy","sends_info":false,"limits":{"ping_every":1.5}}"#,
+    ),
+    (
+        "server_config",
+        5,
+        r#"{"info":{"name":"s","version":"1"},"extensions":[{"id":"a.b/c","settings":{"d":1},"revisions":["2025-06-18","2026-07-28"],"methods":[{"name":"x/y","is_request":true,"sender":"client","named_by":"b"}],"result_types":[["tools/call","sketch"]],"listen_keys":["k"]}],"served_methods":["x/z"],"on_violation":"close"}"#,
+    ),
+    ("limits", 6, r#"{"call_timeout":1e-3,"violations_max":3,"depth_max":128}"#),
+    ("violation", 11, r#"{"kind":{"name":"not_json","number":407},"detail":"d"}"#),
 ];
 
 /// A query, headers and the claims of a token.

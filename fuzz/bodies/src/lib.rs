@@ -31,6 +31,7 @@ mod served;
 mod session;
 mod sse;
 mod stream;
+mod text;
 
 pub use admit::admit;
 pub use auth_challenge::auth_challenge;
@@ -54,3 +55,4 @@ pub use schema_decode::{schema_decode, selector};
 pub use session::session;
 pub use sse::sse;
 pub use stream::{mark, stream_client, stream_server};
+pub use text::text;

@@ -29,6 +29,7 @@ const BODIES: &[(&str, Body)] = &[
     ("auth_record", mcp_fuzz_bodies::auth_record),
     ("auth_challenge", mcp_fuzz_bodies::auth_challenge),
     ("auth_machine", mcp_fuzz_bodies::auth_machine),
+    ("text", mcp_fuzz_bodies::text),
 ];
 
 #[test]
