@@ -18,7 +18,6 @@
 //! ```no_run
 //! use std::io::{self, Read, Write};
 //!
-//! use bytes::Buf;
 //! use mcp_proto::catalog::{Catalog, Resolved};
 //! use mcp_proto::schema::{CallToolResult, Tool};
 //! use mcp_proto::server::{Config, Event, Server};
@@ -59,7 +58,7 @@
 //!                 Err(misuse) => return Err(misuse.into()),
 //!             }
 //!         }
-//!         while server.outbox().has_remaining() {
+//!         while !server.outbox().is_empty() {
 //!             let count = io::stdout().write(server.outbox().chunk())?;
 //!             server.outbox().advance(count);
 //!         }
@@ -77,7 +76,6 @@
 //! use std::io::{Read, Write};
 //! use std::process::{Command, Stdio as Pipe};
 //!
-//! use bytes::Buf;
 //! use mcp_proto::client::{Client, Config, Event};
 //! use mcp_proto::schema::{CallTool, CallToolResult, Decode};
 //! use mcp_proto::stdio::Stdio;
@@ -94,7 +92,7 @@
 //!     let mut client = Stdio::new(Client::new(clock(), Config::new("demo", "1.0.0")));
 //!     let mut buffer = [0; 4096];
 //!     while !client.is_closed() {
-//!         while client.outbox().has_remaining() {
+//!         while !client.outbox().is_empty() {
 //!             let count = input.write(client.outbox().chunk())?;
 //!             client.outbox().advance(count);
 //!         }
@@ -147,7 +145,6 @@
 //! the other side:
 //!
 //! ```
-//! use bytes::Buf;
 //! use mcp_proto::client::{self, Client};
 //! use mcp_proto::schema::{CallTool, CallToolResult, Decode};
 //! use mcp_proto::server::{self, Server};
@@ -156,7 +153,7 @@
 //!
 //! fn transfer(now: Instant, from: &mut impl Endpoint, to: &mut impl Endpoint) {
 //!     let outbox = from.outbox();
-//!     while outbox.has_remaining() {
+//!     while !outbox.is_empty() {
 //!         let count = outbox.chunk().len();
 //!         to.handle_input(now, outbox.chunk());
 //!         outbox.advance(count);

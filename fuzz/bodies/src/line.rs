@@ -1,6 +1,5 @@
 //! Line framing: a byte stream, compared with its lines one by one.
 
-use bytes::Buf;
 use mcp_harness::{Seed, Witness};
 use mcp_proto::server::{Config, Server};
 use mcp_proto::stdio::Stdio;

@@ -1,6 +1,5 @@
 //! JSON values without a tree: scanning and lookup, and params and results on their way out.
 
-use bytes::Buf;
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::{

@@ -12,7 +12,6 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use bytes::Buf;
 use game::{Game, World};
 use mcp_proto::{Endpoint, Instant};
 use pilot::Pilot;

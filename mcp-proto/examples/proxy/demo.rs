@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::io::{self, Write};
 
-use bytes::Buf;
 use mcp_proto::client::{self, Client};
 use mcp_proto::schema::{
     CallTool, CallToolResult, Decode, Elicit, ElicitResult, Form, Level, ListRootsResult,

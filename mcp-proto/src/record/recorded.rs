@@ -5,8 +5,6 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 use core::ops::Deref;
 
-use bytes::Buf;
-
 use super::codec::{write_bytes, write_number, write_signed, write_value};
 use super::entry::{Tag, header};
 use crate::command::CommandOutcome;

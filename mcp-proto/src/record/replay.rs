@@ -6,8 +6,6 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::fmt;
 
-use bytes::Buf;
-
 use super::entry::{Entry, EntryData};
 use super::recorded::fingerprint;
 use super::recording::Recording;

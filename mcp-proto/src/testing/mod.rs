@@ -37,17 +37,24 @@
 //! }
 //! ```
 //!
+//! To check an event loop of your own, pass it to [`check_driver`].
+//!
 //! To check peers that are not built on this crate, pass the bytes of both directions to a
 //! [`WireChecker`].
 
 #![allow(clippy::panic, reason = "a test kit reports failures by panicking")]
 
+mod driver;
 mod link;
 mod pair;
 mod seed;
 mod transcript;
 mod watch;
 
+pub use driver::{
+    Driver, DriverFault, DriverMachine, DriverReport, DriverStream, DriverWait, WakeReason,
+    check_driver,
+};
 pub use link::{Chunking, Pipe};
 pub use pair::Pair;
 pub use seed::Seed;

@@ -7,11 +7,10 @@ use bytes::{Buf, Bytes};
 
 /// The queue of bytes to send on a byte stream: complete messages, one per line, oldest first.
 ///
-/// The event loop reads the queue through [`Buf`]: it writes the bytes of [`chunk`](Buf::chunk) to
-/// the stream and then calls [`advance`](Buf::advance) with the number of bytes written.
+/// The event loop writes the bytes of [`chunk`](Self::chunk) to the stream and then calls
+/// [`advance`](Self::advance) with the number of bytes written. The queue is also a [`Buf`].
 ///
 /// ```
-/// use bytes::Buf;
 /// use mcp_proto::client::{Client, Config};
 /// use mcp_proto::stdio::Stdio;
 /// use mcp_proto::{Endpoint, Instant};
@@ -19,9 +18,10 @@ use bytes::{Buf, Bytes};
 /// let mut client = Stdio::new(Client::new(Instant::ZERO, Config::new("demo", "1.0.0")));
 /// let mut pipe = Vec::new();
 /// let outbox = client.outbox();
-/// while outbox.has_remaining() {
-///     let written = outbox.chunk().len().min(7); // a pipe takes what it takes
-///     pipe.extend_from_slice(&outbox.chunk()[..written]);
+/// while !outbox.is_empty() {
+///     let chunk = outbox.chunk();
+///     let written = chunk.len().min(7); // a pipe takes what it takes
+///     pipe.extend_from_slice(&chunk[..written]);
 ///     outbox.advance(written);
 /// }
 /// assert!(pipe.starts_with(b"{\"jsonrpc\":\"2.0\"") && pipe.ends_with(b"}\n"));
@@ -54,6 +54,30 @@ impl Outbox {
         self.len() == 0
     }
 
+    /// Returns the queued bytes, oldest first. O(1).
+    // Borrows mutably, so that `machine.outbox().chunk()` selects this method also where `Buf` is
+    // imported: that of `Buf for &mut T` would borrow from a temporary value.
+    #[must_use]
+    pub fn chunk(&mut self) -> &[u8] {
+        self.queued()
+    }
+
+    /// Removes the oldest `count` bytes, which were written to the stream.
+    ///
+    /// # Panics
+    /// Panics if fewer than `count` bytes are queued: bytes that do not exist cannot have been
+    /// written, so the stream is corrupt.
+    pub fn advance(&mut self, count: usize) {
+        assert!(count <= self.len(), "advanced by {count} of {} queued bytes", self.len());
+        self.take(count);
+        self.compact();
+    }
+
+    /// Removes all queued bytes, for a stream that has failed.
+    pub fn clear(&mut self) {
+        self.advance(self.len());
+    }
+
     /// Returns the total number of bytes removed from the queue so far.
     #[must_use]
     pub fn sent_total(&self) -> u64 {
@@ -63,9 +87,10 @@ impl Outbox {
     /// Removes and returns the oldest message, without its line terminator.
     ///
     /// Returns `None` if the queue is empty. Message-based transports use this method instead of
-    /// [`Buf`]. Do not call it while a message is partly consumed through [`Buf::advance`].
+    /// [`chunk`](Self::chunk). Do not call it while a message is partly
+    /// [consumed](Self::advance).
     pub fn poll_message(&mut self) -> Option<Bytes> {
-        let waiting = self.chunk();
+        let waiting = self.queued();
         let end = memchr::memchr(b'\n', waiting)?;
         let message = Bytes::copy_from_slice(waiting.get(..end)?);
         self.advance(end + 1);
@@ -103,7 +128,7 @@ impl Outbox {
             *chunk = Vec::new();
         }
         if self.sent > 0 {
-            chunk.extend_from_slice(self.chunk());
+            chunk.extend_from_slice(self.queued());
             self.advance(chunk.len());
         } else {
             mem::swap(&mut self.buffer, chunk);
@@ -128,6 +153,10 @@ impl Outbox {
     /// backpressure.
     pub fn mark_written(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_sub(bytes);
+    }
+
+    pub(crate) fn queued(&self) -> &[u8] {
+        self.buffer.get(self.sent..).unwrap_or_default()
     }
 
     /// Takes the oldest `count` bytes.
@@ -231,13 +260,11 @@ impl Buf for Outbox {
     }
 
     fn chunk(&self) -> &[u8] {
-        self.buffer.get(self.sent..).unwrap_or_default()
+        self.queued()
     }
 
-    /// Removes up to `count` bytes from the front.
     fn advance(&mut self, count: usize) {
-        self.take(count);
-        self.compact();
+        self.advance(count);
     }
 }
 

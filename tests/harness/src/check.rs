@@ -5,7 +5,6 @@
 
 use std::fmt::Display;
 
-use bytes::Buf;
 use mcp_proto::{CommandOutcome, Endpoint, Instant, MessageEndpoint, Misuse, Outbox, OwnedCommand};
 
 use crate::ledger::Ledger;

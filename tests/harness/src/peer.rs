@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Display;
 use std::time::Duration;
 
-use bytes::Buf;
 use mcp_proto::client::{self, Client};
 use mcp_proto::schema::Level;
 use mcp_proto::server::{self, Server};

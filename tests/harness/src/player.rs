@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use bytes::Buf;
 use mcp_proto::{Endpoint, Instant};
 
 use crate::check::Checked;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use bytes::Buf;
 use mcp_harness::Role;
 use mcp_proto::{
     CommandOutcome, Endpoint, ErrorObject, Fault, Limits, Misuse, OwnedCommand, Side, ViolationKind,

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use bytes::Buf;
 use mcp_harness::{ClientSolo, Pair, Role, ServerSolo};
 use mcp_proto::{
     CallOptions, Capability, Endpoint, ErrorObject, Limits, Misuse, NeededInput, Progress,
@@ -323,7 +322,7 @@ fn a_peer_that_reads_nothing_gets_requests_max_replies_beyond_the_limit_sec_19()
         let (within, beyond) = ping_while_wanted(&mut solo, 1_000);
         assert!(within > 1);
         assert_eq!(beyond, extra);
-        solo.machine.outbox().advance(usize::MAX);
+        solo.machine.outbox().clear();
         assert!(solo.machine.wants_input());
     }
 }

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use bytes::Buf;
 use mcp_harness::{ClientSolo, Pair, Seed, ServerSolo};
 use mcp_proto::{
     CallOptions, Capability, Endpoint, Limits, Revision, Side, ViolationPolicy, client, server,

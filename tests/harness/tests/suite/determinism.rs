@@ -375,7 +375,7 @@ fn sent_bytes(world: &[Flow], polls: bool) -> String {
     let (mut now, mut count, mut sent) = (Instant::ZERO, 0.0, Vec::new());
     for message in start {
         machine.handle_input(now, (message + "\n").as_bytes());
-        machine.outbox().advance(usize::MAX);
+        machine.outbox().clear();
     }
     for flow in world.iter().chain(&[Flow::Take; 4]) {
         if polls {

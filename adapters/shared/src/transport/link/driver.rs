@@ -241,8 +241,7 @@ impl<R: LinkRole> Link<R> {
             let writable;
             {
                 let mut state = self.lock();
-                let outbox = state.connection.outbox();
-                outbox.advance(outbox.remaining());
+                state.connection.outbox().clear();
                 if state.connection.is_closed() {
                     return;
                 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use bytes::Buf;
 use mcp_harness::Seed;
 use mcp_proto::client::Client;
 use mcp_proto::server::Server;
