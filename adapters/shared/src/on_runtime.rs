@@ -15,10 +15,13 @@
 //! # drop(server);
 //! ```
 
+use std::any::Any;
 use std::io;
 use std::sync::Arc;
 
+use mcp_proto::Instant;
 use mcp_proto::server::Server as Machine;
+use mcp_proto::testing::DriverMachine;
 
 pub use crate::client::Client;
 use crate::exec::clock::Clock;
@@ -42,6 +45,40 @@ pub fn open<R>(
     runtime: Arc<dyn Spawn>,
 ) -> io::Result<(Serving, DriverHandle<Machine>)> {
     server.settings.open_at(Clock::new(), runtime, None)
+}
+
+/// A connection whose driver [`check_driver`](mcp_proto::testing::check_driver) judges, for tests of
+/// adapters.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct JudgedConnection(Serving);
+
+/// Opens a connection of a server whose driver is judged, in virtual time, for tests of adapters.
+///
+/// # Errors
+/// Fails if a registered entry of the server is invalid.
+#[doc(hidden)]
+pub fn open_judged<R>(
+    server: &Server<R>,
+    runtime: Arc<dyn Spawn>,
+) -> io::Result<(JudgedConnection, DriverHandle<Machine>)> {
+    let (machine, clock) = (Box::new(DriverMachine::new()), Clock::manual(Instant::ZERO));
+    let (serving, driving) = server.settings.open_on(machine, clock, runtime, None)?;
+    Ok((JudgedConnection(serving), driving))
+}
+
+impl JudgedConnection {
+    /// Advances the clock of the connection, without handling the timeouts that have expired then.
+    pub fn advance_clock(&self, now: Instant) {
+        self.0.link.clock.advance_to(now);
+    }
+
+    /// Passes the machine to `visit` and returns its result; `None` if it is not that of the kit.
+    pub fn visit<T>(&self, visit: impl FnOnce(&mut DriverMachine) -> T) -> Option<T> {
+        let mut state = self.0.link.lock();
+        let machine: &mut dyn Any = &mut *state.connection;
+        machine.downcast_mut().map(visit)
+    }
 }
 
 /// Returns a client for another runtime.

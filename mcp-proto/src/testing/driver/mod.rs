@@ -2,25 +2,31 @@
 
 mod machine;
 mod report;
+mod rules;
 mod scenario;
+mod stream;
 
 use alloc::format;
+use alloc::string::String;
+use core::time::Duration;
 
-pub use machine::{DriverMachine, DriverStream};
+pub use machine::DriverMachine;
 pub use report::{DriverFault, DriverReport, WakeReason};
+use rules::{broken_rule, ready};
 use scenario::Action;
+pub use stream::DriverStream;
 
 use crate::endpoint::Endpoint;
 use crate::time::Instant;
 
 /// An event loop under test: it drives a [`DriverMachine`] on a [`DriverStream`].
 pub trait Driver {
-    /// Returns the machine that the loop drives.
-    fn machine(&mut self) -> &mut DriverMachine;
-
     /// Does all the work that is possible without waiting, as after the return of `poll(2)`, and
     /// returns what to wait for.
     fn wake(&mut self, now: Instant, reason: WakeReason) -> DriverWait;
+
+    /// Passes the machine and the stream of the loop to `visit`, and returns its result.
+    fn visit<T>(&mut self, visit: impl FnOnce(&mut DriverMachine, &mut DriverStream) -> T) -> T;
 }
 
 /// What a driver waits for.
@@ -67,8 +73,8 @@ impl DriverWait {
 /// }
 ///
 /// impl Driver for Loop {
-///     fn machine(&mut self) -> &mut DriverMachine {
-///         &mut self.machine
+///     fn visit<T>(&mut self, visit: impl FnOnce(&mut DriverMachine, &mut DriverStream) -> T) -> T {
+///         visit(&mut self.machine, &mut self.stream)
 ///     }
 ///
 ///     fn wake(&mut self, now: Instant, _: WakeReason) -> DriverWait {
@@ -101,19 +107,16 @@ impl DriverWait {
 ///     }
 /// }
 ///
-/// let machine = DriverMachine::new();
-/// let stream = machine.stream();
+/// let (machine, stream) = (DriverMachine::new(), DriverStream::new());
 /// check_driver(Loop { machine, stream, is_ended: false }).unwrap();
 /// ```
 pub fn check_driver(driver: impl Driver) -> Result<(), DriverReport> {
-    let mut judge = Judge { driver, wait: DriverWait::default(), idle_wakes: 0 };
+    let mut judge = Judge::new(driver);
     judge.wake(WakeReason::Start)?;
-    let mut now = Instant::ZERO;
     for (pause, action) in scenario::actions() {
-        now += core::time::Duration::from_millis(pause);
-        judge.run_until(now)?;
+        judge.run_for(Duration::from_millis(pause))?;
         judge.perform(action);
-        judge.run_until(now)?;
+        judge.run_for(Duration::ZERO)?;
     }
     judge.check_end()
 }
@@ -123,35 +126,42 @@ const IDLE_WAKES_MAX: usize = 8;
 
 struct Judge<D> {
     driver: D,
+    now: Instant,
+    wake: usize,
+    reason: WakeReason,
     wait: DriverWait,
     /// Wakes without effect since the time has advanced.
     idle_wakes: usize,
 }
 
 impl<D: Driver> Judge<D> {
-    /// Wakes the driver for everything that is due until `end`, and advances the time to it.
-    fn run_until(&mut self, end: Instant) -> Result<(), DriverReport> {
+    fn new(driver: D) -> Self {
+        let (now, reason, wait) = (Instant::ZERO, WakeReason::Start, DriverWait::default());
+        Self { driver, now, wake: 0, reason, wait, idle_wakes: 0 }
+    }
+
+    /// Wakes the driver for everything that is due within `pause`, and advances the time by it.
+    fn run_for(&mut self, pause: Duration) -> Result<(), DriverReport> {
+        let end = self.now + pause;
         loop {
             while let Some(reason) = self.ready() {
                 self.wake(reason)?;
             }
-            let due = self.driver.machine().poll_timeout();
-            let mut observed = self.driver.machine().observed().borrow_mut();
             let next = self.wait.deadline.filter(|at| *at <= end);
             let at = next.unwrap_or(end);
+            let due = self.driver.visit(|machine, _| machine.poll_timeout());
             if let Some(due) = due.filter(|due| *due < at || (*due == at && next.is_none())) {
-                observed.now = due;
-                let wait = self.wait.deadline;
-                let detail = match wait {
-                    Some(wait) => format!("the driver waits until {wait}, not until {due}"),
-                    None => format!("the driver has no deadline, but the machine has {due}"),
-                };
-                observed.fault(DriverFault::IgnoredDeadline, detail);
-                return observed.report.clone().map_or(Ok(()), Err);
+                self.now = due;
+                return self.fail(
+                    DriverFault::IgnoredDeadline,
+                    match self.wait.deadline {
+                        Some(wait) => format!("the driver waits until {wait}, not until {due}"),
+                        None => format!("the driver has no deadline, but the machine has {due}"),
+                    },
+                );
             }
-            self.idle_wakes = if at > observed.now { 0 } else { self.idle_wakes };
-            observed.now = at;
-            drop(observed);
+            self.idle_wakes = if at > self.now { 0 } else { self.idle_wakes };
+            self.now = self.now.max(at);
             if next.is_none() {
                 return Ok(());
             }
@@ -159,71 +169,61 @@ impl<D: Driver> Judge<D> {
         }
     }
 
-    /// Returns why the driver has to be woken now.
     fn ready(&mut self) -> Option<WakeReason> {
-        let observed = self.driver.machine().observed().borrow();
-        let has_input =
-            observed.read < observed.input.len() || (observed.is_shut && !observed.is_end_passed);
-        if self.wait.input && has_input {
-            return Some(WakeReason::Input);
-        }
-        (self.wait.output && observed.room > 0).then_some(WakeReason::Output)
+        let wait = self.wait;
+        self.driver.visit(|machine, stream| ready(machine, stream, wait))
     }
 
     fn perform(&mut self, action: Action) {
-        let mut observed = self.driver.machine().observed().borrow_mut();
-        match action {
-            Action::Close => observed.is_shut = true,
-            Action::Read(bytes) => observed.room = bytes,
-            Action::Send(text) => observed.input.extend_from_slice(text.as_bytes()),
-        }
+        self.driver.visit(|_, stream| match action {
+            Action::Close => stream.is_shut = true,
+            Action::Read(bytes) => stream.room = bytes,
+            Action::Send(text) => stream.input.extend_from_slice(text.as_bytes()),
+        });
     }
 
     fn wake(&mut self, reason: WakeReason) -> Result<(), DriverReport> {
-        let mut observed = self.driver.machine().observed().borrow_mut();
-        observed.wake += 1;
-        observed.reason = reason;
-        let (now, progress) = (observed.now, observed.progress);
-        drop(observed);
+        let now = self.now;
+        (self.wake, self.reason) = (self.wake + 1, reason);
+        let before = self.driver.visit(|machine, stream| {
+            machine.now = now;
+            machine.progress + stream.written.len()
+        });
         self.wait = self.driver.wake(now, reason);
         let wait = self.wait;
-        let machine = self.driver.machine();
-        let is_left = !machine.outbox().is_empty() && !wait.output;
-        machine.check_rest();
-        let wants_input = machine.wants_input() && !machine.is_closed();
-        let mut observed = machine.observed().borrow_mut();
-        if is_left {
-            let detail = "the outbox is not empty, and the driver does not wait for room";
-            observed.fault(DriverFault::LeftOutput, detail.into());
+        let (after, broken) = self.driver.visit(|machine, stream| {
+            (machine.progress + stream.written.len(), broken_rule(machine, stream, wait))
+        });
+        if let Some((fault, detail)) = broken {
+            return self.fail(fault, detail);
         }
-        if wants_input && !wait.input && !observed.is_end_passed {
-            let detail = "`wants_input` is true, and the driver does not wait for input";
-            observed.fault(DriverFault::NotReading, detail.into());
-        }
-        let is_idle = observed.progress == progress && reason != WakeReason::Start;
+        let is_idle = before == after && reason != WakeReason::Start;
         self.idle_wakes = if is_idle { self.idle_wakes + 1 } else { 0 };
-        if self.idle_wakes >= IDLE_WAKES_MAX {
-            let count = self.idle_wakes;
-            let detail = format!("{count} wakes without effect, now for {wait:?}");
-            observed.fault(DriverFault::BusyLoop, detail);
+        if self.idle_wakes < IDLE_WAKES_MAX {
+            return Ok(());
         }
-        observed.report.clone().map_or(Ok(()), Err)
+        let detail = format!("{IDLE_WAKES_MAX} wakes without effect, now for {wait:?}");
+        self.fail(DriverFault::BusyLoop, detail)
     }
 
     /// Checks that everything was passed on at the end.
     fn check_end(mut self) -> Result<(), DriverReport> {
-        let machine = self.driver.machine();
-        let is_closed = machine.is_closed();
-        let mut observed = machine.observed().borrow_mut();
+        let (is_closed, missing) = self.driver.visit(|machine, stream| {
+            (machine.is_closed(), machine.produced.len().saturating_sub(stream.written.len()))
+        });
         if !is_closed {
-            observed.fault(DriverFault::NoEof, "the connection is still open at the end".into());
+            return self.fail(DriverFault::NoEof, "the connection is still open at the end".into());
         }
-        if observed.written < observed.produced.len() {
-            let missing = observed.produced.len() - observed.written;
+        if missing > 0 {
             let detail = format!("{missing} bytes of output are not written at the end");
-            observed.fault(DriverFault::LostOutput, detail);
+            return self.fail(DriverFault::LostOutput, detail);
         }
-        observed.report.clone().map_or(Ok(()), Err)
+        Ok(())
+    }
+
+    fn fail(&self, fault: DriverFault, detail: String) -> Result<(), DriverReport> {
+        let Self { now: at, wake, reason, .. } = *self;
+        Err(DriverReport { fault, at, wake, reason, detail })
     }
 }
 

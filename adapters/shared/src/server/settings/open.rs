@@ -20,9 +20,8 @@ use crate::transport::link::{BoxedTransport, Link};
 use crate::transport::shutdown::DriverHandle;
 
 impl ServerSettings {
-    /// Creates a connection over a pair of byte streams that begins now. All requests come from
-    /// `principal`.
-    /// Creates a connection over a pair of byte streams for an adapter to drive.
+    /// Creates a connection over a pair of byte streams for an adapter to drive. All requests come
+    /// from `principal`.
     ///
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid.
@@ -40,6 +39,20 @@ impl ServerSettings {
         });
         machine.set_caller(caller.map(Arc::new));
         let transport = self.recorder.start(machine, began);
+        self.open_on(transport, clock, runtime, principal)
+    }
+
+    /// Creates a connection over a pair of byte streams with this machine.
+    ///
+    /// # Errors
+    /// Fails under the conditions listed for [`open_at`](Self::open_at).
+    pub(crate) fn open_on(
+        &self,
+        transport: BoxedTransport<Machine>,
+        clock: Clock,
+        runtime: Arc<dyn Spawn>,
+        principal: Option<Principal>,
+    ) -> io::Result<(Serving, DriverHandle<Machine>)> {
         let parts = self.parts(Arc::clone(&runtime), clock.is_manual())?;
         let link = self.link(clock, transport, runtime, parts);
         link.lock().role.principal.clone_from(&principal);

@@ -6,6 +6,7 @@ use std::io;
 use std::ops::Deref;
 
 use mcp_proto::stdio::Stdio;
+use mcp_proto::testing::DriverMachine;
 use mcp_proto::{CallId, Endpoint, Instant, MessageEndpoint, Misuse, OwnedCommand};
 
 /// A connection together with its transport.
@@ -53,6 +54,9 @@ pub trait Transport<R: MessageEndpoint>:
 }
 
 impl<R: MessageEndpoint + Debug + Send + 'static> Transport<R> for Stdio<R> {}
+
+/// For tests of the adapters.
+impl Transport<mcp_proto::server::Server> for DriverMachine {}
 
 impl<R: MessageEndpoint + 'static> dyn Transport<R> {
     /// Returns the transport as its type; `None` if it is of another type.
