@@ -332,7 +332,7 @@ fn round_trips(mut pair: Pair, in_flight: u64) -> Work {
     for _ in 0..in_flight {
         pair.client.call(NOW, &CallTool::new("x"), CallOptions::default()).expect("there is room");
         carry(&mut pair.client, &mut pair.server);
-        pair.server.poll_event();
+        let _event = pair.server.poll_event();
     }
     // The buffers are warm.
     (0..100).for_each(|_| pair.round_trip(&call, &result));

@@ -14,7 +14,7 @@ use mcp_proto::record::{Recorded, Recording};
 use mcp_proto::schema::{CallTool, CallToolResult};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{CallOptions, Capability, Endpoint, Instant, Progress, Raw};
+use mcp_proto::{CallOptions, Capability, Endpoint, Instant, Progress, Raw, RoleEndpoint};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let payloads = std::env::args().any(|argument| argument == "--payloads");

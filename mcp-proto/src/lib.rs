@@ -134,7 +134,7 @@
 //! The *driver*, the code that connects an [`Endpoint`] to a byte stream, repeats four steps:
 //!
 //! 1. Send the bytes in [`outbox`](Endpoint::outbox).
-//! 2. Handle the events from [`poll_event`](Endpoint::poll_event).
+//! 2. Handle the events from [`poll_event`](RoleEndpoint::poll_event).
 //! 3. Wait until there is input (if [`wants_input`](Endpoint::wants_input)), the stream is
 //!    writable, or the deadline in [`poll_timeout`](Endpoint::poll_timeout) is reached.
 //! 4. Call [`handle_input`](Endpoint::handle_input), [`handle_eof`](Endpoint::handle_eof) or
@@ -311,7 +311,7 @@ mod vocabulary;
 mod wire;
 
 pub use command::{CommandOutcome, OwnedChange, OwnedCommand, Payload};
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, InputGate, RoleEndpoint};
 pub use error::{Misuse, Unencodable, code};
 pub use extension::{Extension, ExtensionError, ExtensionMethod};
 pub use json::{ParseError, Raw};

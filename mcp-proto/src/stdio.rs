@@ -7,9 +7,11 @@
 
 use core::ops::{Deref, DerefMut};
 
+use bytes::Bytes;
+
 use crate::command::CommandOutcome;
 use crate::connection::Connection;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, RoleEndpoint};
 use crate::error::Misuse;
 use crate::limits::Limits;
 use crate::message_endpoint::MessageEndpoint;
@@ -54,26 +56,29 @@ impl<S: MessageEndpoint> Stdio<S> {
         let line_bytes_max = connection.limits().message_bytes_max;
         Self { session, lines: LineReader::new(line_bytes_max), now: Instant::ZERO }
     }
+
+    /// Removes and returns the oldest event. O(1).
+    #[must_use = "events that are not polled stop the input"]
+    pub fn poll_event(&mut self) -> Option<S::Event> {
+        self.session.poll_event()
+    }
 }
 
 impl<S: MessageEndpoint> Endpoint for Stdio<S> {
-    type Event = S::Event;
-    type Role = S;
-
-    fn role(&self) -> &S {
-        &self.session
-    }
-
-    fn apply(&mut self, now: Instant, command: S::Command<'_>) -> Result<CommandOutcome, Misuse> {
-        self.session.apply(now, command)
-    }
-
     fn handle_input(&mut self, now: Instant, input: &[u8]) {
         self.now = self.now.max(now);
         let mut rest = input;
         while let Some(line) = self.lines.next(&mut rest) {
             handle_line(self.session.connection_mut(), self.now, line);
         }
+    }
+
+    fn handle_bytes(&mut self, now: Instant, input: Bytes) {
+        let Some(line) = self.lines.whole_line(&input) else {
+            return self.handle_input(now, &input);
+        };
+        self.now = self.now.max(now);
+        handle_line(self.session.connection_mut(), self.now, Line::Owned(line));
     }
 
     /// Handles the end of the input.
@@ -99,10 +104,6 @@ impl<S: MessageEndpoint> Endpoint for Stdio<S> {
         self.session.connection_mut().handle_timeout(now);
     }
 
-    fn poll_event(&mut self) -> Option<S::Event> {
-        self.session.poll_event()
-    }
-
     fn poll_timeout(&self) -> Option<Instant> {
         self.session.connection().poll_timeout()
     }
@@ -118,6 +119,23 @@ impl<S: MessageEndpoint> Endpoint for Stdio<S> {
 
     fn is_closed(&self) -> bool {
         self.session.connection().is_closed()
+    }
+}
+
+impl<S: MessageEndpoint> RoleEndpoint for Stdio<S> {
+    type Event = S::Event;
+    type Role = S;
+
+    fn role(&self) -> &S {
+        &self.session
+    }
+
+    fn apply(&mut self, now: Instant, command: S::Command<'_>) -> Result<CommandOutcome, Misuse> {
+        self.session.apply(now, command)
+    }
+
+    fn poll_event(&mut self) -> Option<S::Event> {
+        self.session.poll_event()
     }
 }
 

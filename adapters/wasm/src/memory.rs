@@ -130,7 +130,7 @@ impl Pair {
             is_busy = true;
         }
         loop {
-            let event = Endpoint::poll_event(&mut *self.server.machine.borrow_mut());
+            let event = self.server.machine.borrow_mut().poll_event();
             let Some(event) = event else { break };
             self.serving.on_event(event);
             is_busy = true;
@@ -146,7 +146,7 @@ impl Pair {
             is_busy = true;
         }
         loop {
-            let event = Endpoint::poll_event(&mut *self.client.machine.borrow_mut());
+            let event = self.client.machine.borrow_mut().poll_event();
             let Some(event) = event else { break };
             self.calls.on_event(event);
             is_busy = true;

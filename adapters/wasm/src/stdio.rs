@@ -116,7 +116,7 @@ fn run_handlers(platform: &StdPlatform, link: &Link<Stdio<server::Server>>, serv
     loop {
         let mut has_run = false;
         loop {
-            let event = Endpoint::poll_event(&mut *link.machine.borrow_mut());
+            let event = link.machine.borrow_mut().poll_event();
             let Some(event) = event else { break };
             serving.on_event(event);
             has_run = true;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use mcp_harness::{Seen, Witness};
 use mcp_proto::schema::{Elicit, Form, Level, Map};
 use mcp_proto::{
-    CallId, CallOptions, Capability, Change, CommandOutcome, Endpoint, ErrorObject, Filter,
-    IncomingId, Instant, Limits, NeededInput, OwnedCommand, Progress, Raw, Revision,
+    CallId, CallOptions, Capability, Change, CommandOutcome, ErrorObject, Filter, IncomingId,
+    Instant, Limits, NeededInput, OwnedCommand, Progress, Raw, Revision, RoleEndpoint,
 };
 
 /// The handles of an application, open or not.
@@ -27,7 +27,13 @@ impl App {
     }
 
     /// Runs command number `act`; `which` picks handles and values.
-    pub(crate) fn act<E: Endpoint>(&mut self, machine: &mut E, now: Instant, act: u8, which: u8) {
+    pub(crate) fn act<E: RoleEndpoint>(
+        &mut self,
+        machine: &mut E,
+        now: Instant,
+        act: u8,
+        which: u8,
+    ) {
         let Some(command) = self.command(act % ACTS, which) else { return };
         let applied = machine.apply_owned(now, &command);
         self.calls.extend(applied.ok().and_then(CommandOutcome::call));

@@ -10,7 +10,7 @@ use mcp_harness::{Checked, Role};
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Endpoint, Instant, ViolationPolicy};
+use mcp_proto::{Endpoint, Instant, RoleEndpoint as _, ViolationPolicy};
 
 use crate::app::{self, App};
 

@@ -6,9 +6,7 @@ use mcp_proto::catalog::{Catalog, Resolved};
 use mcp_proto::schema::{CallTool, CallToolResult, Tool};
 use mcp_proto::server::{Config, Event, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{
-    Endpoint, ErrorObject, IncomingId, Instant, Misuse, Progress, Raw, Request, Revision,
-};
+use mcp_proto::{ErrorObject, IncomingId, Instant, Misuse, Progress, Raw, Request, Revision};
 
 use crate::{EVENTS_PER_FRAME, Pipe, begin_frame, end_frame};
 

@@ -6,7 +6,7 @@ use std::io;
 use mcp_proto::client::{Client, Config, Event};
 use mcp_proto::schema::{CallTool, CallToolResult, Decode};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{CallId, CallOptions, Endpoint, Instant, Raw};
+use mcp_proto::{CallId, CallOptions, Instant, Raw};
 use serde_json::json;
 
 use crate::{EVENTS_PER_FRAME, Pipe, begin_frame, end_frame};

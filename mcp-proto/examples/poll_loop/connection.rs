@@ -2,52 +2,39 @@
 //! `poll(2)`.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-use bytes::Buf;
-use mcp_proto::{Endpoint, Instant};
+use mcp_proto::{Endpoint, InputGate, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 /// The number of bytes read at a time, so that no connection starves the others.
 const READ_BYTES: usize = 4096;
 
-pub(crate) struct Connection<E> {
+/// A connection on a socket. The event loop sees it as `Connection<dyn Endpoint>`.
+pub(crate) struct Connection<E: ?Sized> {
     socket: UnixStream,
-    pub(crate) machine: E,
     /// Whether the input has ended.
     is_ended: bool,
-    /// Whether reading is paused.
-    is_paused: bool,
+    /// Reports when reading is paused.
+    gate: InputGate,
     /// How often reading was paused because too much output was queued.
     pub(crate) pauses: usize,
     /// The largest number of queued output bytes.
     pub(crate) queued_max: usize,
-}
-
-/// A connection of either role, as seen by the event loop.
-pub(crate) trait Pollable {
-    /// Returns the socket.
-    fn fd(&self) -> BorrowedFd<'_>;
-    /// Returns the socket events to wait for; empty if only the deadline matters.
-    fn interest(&mut self) -> PollFlags;
-    /// Returns when to call `advance` at the latest.
-    fn deadline(&self) -> Option<Instant>;
-    /// Handles the deadline and the socket events in `ready`.
-    fn advance(&mut self, now: Instant, ready: PollFlags) -> io::Result<()>;
+    pub(crate) machine: E,
 }
 
 /// Waits for socket events or a deadline, then advances all connections.
 pub(crate) fn wait(
     clock: impl Fn() -> Instant,
-    connections: &mut [&mut dyn Pollable],
+    connections: &mut [&mut Connection<dyn Endpoint>],
     timer: Option<Instant>,
 ) -> io::Result<()> {
     let interests: Vec<PollFlags> =
         connections.iter_mut().map(|connection| connection.interest()).collect();
-    let deadline =
-        connections.iter().filter_map(|connection| connection.deadline()).chain(timer).min();
+    let deadlines = connections.iter().filter_map(|connection| connection.machine.poll_timeout());
+    let deadline = deadlines.chain(timer).min();
     let timeout = deadline.map(|deadline| deadline.duration_since(clock()));
     // A timeout that exceeds the range of `Timespec` is treated as infinite.
     let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
@@ -55,8 +42,7 @@ pub(crate) fn wait(
     // A socket without interest is left out: it would report its end repeatedly.
     let wanted = |index: &usize| !interests[*index].is_empty();
     let watched: Vec<usize> = (0..connections.len()).filter(wanted).collect();
-    let watch =
-        |index: &usize| PollFd::from_borrowed_fd(connections[*index].fd(), interests[*index]);
+    let watch = |index: &usize| PollFd::new(&connections[*index].socket, interests[*index]);
     let mut fds: Vec<PollFd<'_>> = watched.iter().map(watch).collect();
     match poll(&mut fds, timeout.as_ref()) {
         Ok(_) | Err(Errno::INTR) => {}
@@ -78,9 +64,12 @@ pub(crate) fn wait(
 impl<E: Endpoint> Connection<E> {
     pub(crate) fn new(socket: UnixStream, machine: E) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
-        Ok(Self { socket, machine, is_ended: false, is_paused: false, pauses: 0, queued_max: 0 })
+        let gate = InputGate::new();
+        Ok(Self { socket, is_ended: false, gate, pauses: 0, queued_max: 0, machine })
     }
+}
 
+impl<E: Endpoint + ?Sized> Connection<E> {
     /// Returns whether the connection is closed and all output is sent.
     pub(crate) fn is_over(&mut self) -> bool {
         self.machine.is_closed() && self.machine.outbox().is_empty()
@@ -97,7 +86,7 @@ impl<E: Endpoint> Connection<E> {
     }
 
     fn write(&mut self, now: Instant) -> io::Result<()> {
-        while self.machine.outbox().has_remaining() {
+        while !self.machine.outbox().is_empty() {
             match self.socket.write(self.machine.outbox().chunk()) {
                 Ok(count) => self.machine.outbox().advance(count),
                 Err(error) => return self.on_io_error(now, error),
@@ -112,8 +101,7 @@ impl<E: Endpoint> Connection<E> {
             ErrorKind::Interrupted | ErrorKind::WouldBlock => {}
             ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
                 self.end(now);
-                let queued = self.machine.outbox().len();
-                self.machine.outbox().advance(queued);
+                self.machine.outbox().clear();
             }
             _ => return Err(error),
         }
@@ -125,29 +113,19 @@ impl<E: Endpoint> Connection<E> {
             self.machine.handle_eof(now);
         }
     }
-}
 
-impl<E: Endpoint> Pollable for Connection<E> {
-    fn fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
-    }
-
+    /// Returns the socket events to wait for; empty if only the deadline matters.
     fn interest(&mut self) -> PollFlags {
         let mut interest = PollFlags::empty();
-        let is_paused = !self.is_ended && !self.machine.wants_input();
-        self.pauses += usize::from(is_paused && !self.is_paused);
-        self.is_paused = is_paused;
-        interest.set(PollFlags::IN, !self.is_ended && !is_paused);
+        self.pauses += usize::from(self.gate.poll(&self.machine) == Some(false) && !self.is_ended);
+        interest.set(PollFlags::IN, !self.is_ended && self.machine.wants_input());
         let queued = self.machine.outbox().len();
         self.queued_max = self.queued_max.max(queued);
         interest.set(PollFlags::OUT, queued > 0);
         interest
     }
 
-    fn deadline(&self) -> Option<Instant> {
-        self.machine.poll_timeout()
-    }
-
+    /// Handles the deadline and the socket events in `ready`.
     fn advance(&mut self, now: Instant, ready: PollFlags) -> io::Result<()> {
         // An early call is harmless.
         self.machine.handle_timeout(now);

@@ -14,7 +14,7 @@ use mcp_proto::{
     Endpoint, ErrorObject, IncomingId, Instant, Limits, Misuse, Raw, Request, Revision,
 };
 
-use super::connection::{Connection, Pollable};
+use super::connection::Connection;
 
 /// The handler of a tool, which answers immediately, later or never.
 type Handler = fn(&CallTool) -> Answer;
@@ -76,8 +76,8 @@ impl Daemon {
         self.timers.keys().next().map(|(at, ..)| *at)
     }
 
-    pub(crate) fn connections(&mut self) -> impl Iterator<Item = &mut dyn Pollable> {
-        self.connections.values_mut().map(|connection| connection as &mut dyn Pollable)
+    pub(crate) fn connections(&mut self) -> impl Iterator<Item = &mut Connection<dyn Endpoint>> {
+        self.connections.values_mut().map(|connection| connection as _)
     }
 
     /// Sends due answers and handles all events.

@@ -25,7 +25,7 @@ fn main() -> Result<(), &'static str> {
 fn run(out: &mut dyn std::io::Write) -> Result<(), Box<dyn std::error::Error>> {
     use std::os::unix::net::UnixStream;
 
-    use connection::{Pollable, wait};
+    use connection::wait;
     use daemon::Daemon;
     use visitor::Visitor;
 
@@ -50,8 +50,7 @@ fn run(out: &mut dyn std::io::Write) -> Result<(), Box<dyn std::error::Error>> {
         }
         let deadline = daemon.timer();
         let served = daemon.connections();
-        let visiting =
-            visitors.iter_mut().map(|visitor| &mut visitor.connection as &mut dyn Pollable);
+        let visiting = visitors.iter_mut().map(|visitor| &mut visitor.connection as _);
         wait(clock, &mut served.chain(visiting).collect::<Vec<_>>(), deadline)?;
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use mcp_proto::client::{Client, Config, Event};
 use mcp_proto::schema::{CallTool, CallToolResult, Decode};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{CallError, CallOptions, Endpoint, Instant, Raw};
+use mcp_proto::{CallError, CallOptions, Instant, Raw};
 
 use super::connection::Connection;
 

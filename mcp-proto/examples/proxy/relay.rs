@@ -13,8 +13,8 @@ use mcp_proto::schema::Level;
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallError, CallId, CallOptions, Capability, Endpoint, ErrorObject, Filter, IncomingId, Instant,
-    Misuse, Peer, Request, Revision,
+    CallError, CallId, CallOptions, Capability, ErrorObject, Filter, IncomingId, Instant, Misuse,
+    Peer, Request, Revision,
 };
 
 use crate::trace::Trace;

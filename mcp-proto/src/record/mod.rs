@@ -18,7 +18,7 @@
 //! use mcp_proto::record::{Recorded, Recording};
 //! use mcp_proto::server::{Command, Config, Event, Server};
 //! use mcp_proto::stdio::Stdio;
-//! use mcp_proto::{Capability, Endpoint, ErrorObject, Instant};
+//! use mcp_proto::{Capability, Endpoint, ErrorObject, Instant, RoleEndpoint};
 //!
 //! fn create(now: Instant) -> Stdio<Server> {
 //!     let config = Config::new("weather", "1.0.0").capability(Capability::Tools);

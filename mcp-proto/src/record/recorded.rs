@@ -8,7 +8,7 @@ use core::ops::Deref;
 use super::codec::{write_bytes, write_number, write_signed, write_value};
 use super::entry::{Tag, header};
 use crate::command::CommandOutcome;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, RoleEndpoint};
 use crate::error::Misuse;
 use crate::message_endpoint::MessageEndpoint;
 use crate::time::Instant;
@@ -85,7 +85,7 @@ pub struct Recorded<M, K> {
     entries: Vec<u8>,
 }
 
-impl<M: Endpoint, K: Sink> Recorded<M, K> {
+impl<M: RoleEndpoint, K: Sink> Recorded<M, K> {
     /// Starts recording `machine`.
     ///
     /// `machine` must have been created at time `began` and must not have been used since.
@@ -160,30 +160,7 @@ impl<M: Endpoint, K: Sink> Recorded<M, K> {
     }
 }
 
-impl<M: Endpoint, K: Sink> Endpoint for Recorded<M, K> {
-    type Event = M::Event;
-    type Role = M::Role;
-
-    fn role(&self) -> &M::Role {
-        self.machine.role()
-    }
-
-    /// Encodes the command for the negotiated revision, records it and applies it.
-    fn apply(
-        &mut self,
-        now: Instant,
-        command: <M::Role as MessageEndpoint>::Command<'_>,
-    ) -> Result<CommandOutcome, Misuse> {
-        self.record_taken();
-        let owned = self.machine.role().to_owned_command(command);
-        self.begin_entry(now, Tag::Command);
-        write_value(&owned, &mut self.entries);
-        let outcome = self.machine.apply_owned(now, &owned);
-        write_value(&outcome, &mut self.entries);
-        self.record_output();
-        outcome
-    }
-
+impl<M: RoleEndpoint, K: Sink> Endpoint for Recorded<M, K> {
     fn handle_input(&mut self, now: Instant, input: &[u8]) {
         self.record_taken();
         self.begin_entry(now, Tag::Input);
@@ -209,16 +186,6 @@ impl<M: Endpoint, K: Sink> Endpoint for Recorded<M, K> {
         self.record_output();
     }
 
-    fn poll_event(&mut self) -> Option<M::Event> {
-        let event = self.machine.poll_event()?;
-        self.record_taken();
-        self.begin_entry(self.at, Tag::Event);
-        write_bytes(event.to_string().as_bytes(), &mut self.entries);
-        self.entries.extend_from_slice(&fingerprint(&event).to_le_bytes());
-        self.record_output();
-        Some(event)
-    }
-
     fn poll_timeout(&self) -> Option<Instant> {
         self.machine.poll_timeout()
     }
@@ -233,6 +200,41 @@ impl<M: Endpoint, K: Sink> Endpoint for Recorded<M, K> {
 
     fn is_closed(&self) -> bool {
         self.machine.is_closed()
+    }
+}
+
+impl<M: RoleEndpoint, K: Sink> RoleEndpoint for Recorded<M, K> {
+    type Event = M::Event;
+    type Role = M::Role;
+
+    fn role(&self) -> &M::Role {
+        self.machine.role()
+    }
+
+    /// Encodes the command for the negotiated revision, records it and applies it.
+    fn apply(
+        &mut self,
+        now: Instant,
+        command: <M::Role as MessageEndpoint>::Command<'_>,
+    ) -> Result<CommandOutcome, Misuse> {
+        self.record_taken();
+        let owned = self.machine.role().to_owned_command(command);
+        self.begin_entry(now, Tag::Command);
+        write_value(&owned, &mut self.entries);
+        let outcome = self.machine.apply_owned(now, &owned);
+        write_value(&outcome, &mut self.entries);
+        self.record_output();
+        outcome
+    }
+
+    fn poll_event(&mut self) -> Option<M::Event> {
+        let event = self.machine.poll_event()?;
+        self.record_taken();
+        self.begin_entry(self.at, Tag::Event);
+        write_bytes(event.to_string().as_bytes(), &mut self.entries);
+        self.entries.extend_from_slice(&fingerprint(&event).to_le_bytes());
+        self.record_output();
+        Some(event)
     }
 }
 

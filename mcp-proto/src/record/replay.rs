@@ -10,7 +10,7 @@ use super::entry::{Entry, EntryData};
 use super::recorded::fingerprint;
 use super::recording::Recording;
 use super::render;
-use crate::endpoint::Endpoint;
+use crate::endpoint::RoleEndpoint;
 use crate::message_endpoint::MessageEndpoint as _;
 use crate::revision::Side;
 use crate::time::Instant;
@@ -68,7 +68,7 @@ impl Recording<'_> {
     /// # Errors
     /// Returns a [`Divergence`] at the first output that differs, or if `machine` has the other
     /// role. `machine` remains in the state reached at that point.
-    pub fn replay<M: Endpoint>(&self, machine: &mut M) -> Result<ReplayTotals, Divergence> {
+    pub fn replay<M: RoleEndpoint>(&self, machine: &mut M) -> Result<ReplayTotals, Divergence> {
         let mut replay =
             Replay { machine, produced: 0, pending: Vec::new(), totals: ReplayTotals::default() };
         let mut at = self.created_at();
@@ -95,7 +95,7 @@ struct Replay<'a, M> {
     totals: ReplayTotals,
 }
 
-impl<M: Endpoint> Replay<'_, M> {
+impl<M: RoleEndpoint> Replay<'_, M> {
     fn entry(&mut self, Entry { at, data }: Entry<'_>) -> Result<(), Divergence> {
         if let EntryData::Output(expected) = data {
             self.totals.bytes_out += expected.len() as u64;

@@ -10,7 +10,7 @@ use core::time::Duration;
 use super::*;
 use crate::client::{self, Client};
 use crate::command::{CommandOutcome, Payload};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, RoleEndpoint as _};
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::rpc::ErrorObject;
@@ -61,7 +61,8 @@ fn modern(id: u64, method: &str, more: &str) -> String {
 }
 
 fn requests<K: Sink>(server: &mut Recorded<Stdio<Server>, K>) -> Vec<IncomingId> {
-    core::iter::from_fn(|| server.poll_event())
+    server
+        .events()
         .filter_map(|event| match event {
             server::Event::Request { incoming, .. } => Some(incoming),
             _ => None,

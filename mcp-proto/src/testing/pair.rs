@@ -15,7 +15,7 @@ use super::seed::Seed;
 use super::transcript::Transcript;
 use super::watch::WireChecker;
 use crate::client::{self, Client};
-use crate::endpoint::Endpoint;
+use crate::endpoint::RoleEndpoint;
 use crate::revision::Side;
 use crate::server::{self, Server};
 use crate::stdio::Stdio;
@@ -28,10 +28,10 @@ const STEPS_MAX: usize = 1_000_000;
 const EVENT_CHARS_MAX: usize = 160;
 
 /// A callback for the events of one side.
-type EventHandler<E> = Box<dyn FnMut(&mut E, Instant, <E as Endpoint>::Event)>;
+type EventHandler<E> = Box<dyn FnMut(&mut E, Instant, <E as RoleEndpoint>::Event)>;
 
 /// A function that formats an event for the transcript.
-type Describe<E> = fn(&<E as Endpoint>::Event) -> String;
+type Describe<E> = fn(&<E as RoleEndpoint>::Event) -> String;
 
 /// A client and a server connected by two pipes, with a virtual clock.
 ///
@@ -51,7 +51,7 @@ type Describe<E> = fn(&<E as Endpoint>::Event) -> String;
 /// To inject faults, set the fields of a [`Pipe`]. A [`WireChecker`] checks the messages of both
 /// sides.
 ///
-/// Each endpoint is a [`Stdio`] or another type that implements [`Endpoint`], such as a wrapper.
+/// Each endpoint is a [`Stdio`] or another type that implements [`RoleEndpoint`], such as a wrapper.
 ///
 /// The `Display` output of a pair consists of the label and the transcript; include it in
 /// assertion messages.
@@ -75,7 +75,7 @@ type Describe<E> = fn(&<E as Endpoint>::Event) -> String;
 /// pair.server.respond(pair.now, incoming, &Raw::from_text(r#"{"tools":[]}"#).unwrap()).unwrap();
 /// assert_eq!(pair.outcome(call).unwrap().member("tools").unwrap().as_str(), "[]");
 /// ```
-pub struct Pair<C: Endpoint = Stdio<Client>, S: Endpoint = Stdio<Server>> {
+pub struct Pair<C: RoleEndpoint = Stdio<Client>, S: RoleEndpoint = Stdio<Server>> {
     /// The client.
     pub client: C,
     /// The server.
@@ -123,7 +123,7 @@ impl Pair {
     }
 }
 
-impl<C: Endpoint, S: Endpoint> Pair<C, S> {
+impl<C: RoleEndpoint, S: RoleEndpoint> Pair<C, S> {
     /// Connects two endpoints, which must have been created at [`Instant::ZERO`].
     pub fn from_endpoints(client: C, server: S) -> Self {
         Self {
@@ -390,14 +390,14 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
 }
 
 /// Writes the label and the transcript.
-impl<C: Endpoint, S: Endpoint> fmt::Display for Pair<C, S> {
+impl<C: RoleEndpoint, S: RoleEndpoint> fmt::Display for Pair<C, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.label)?;
         self.transcript.fmt(f)
     }
 }
 
-impl<C: Endpoint, S: Endpoint> fmt::Debug for Pair<C, S> {
+impl<C: RoleEndpoint, S: RoleEndpoint> fmt::Debug for Pair<C, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pair")
             .field("now", &self.now)
@@ -407,7 +407,7 @@ impl<C: Endpoint, S: Endpoint> fmt::Debug for Pair<C, S> {
 }
 
 /// Passes arrived bytes to an endpoint while it wants input.
-fn deliver(now: Instant, link: &mut Pipe, to: &mut impl Endpoint) -> bool {
+fn deliver(now: Instant, link: &mut Pipe, to: &mut impl RoleEndpoint) -> bool {
     let mut moved = false;
     while to.wants_input() {
         let Some(piece) = link.receive(now) else { break };

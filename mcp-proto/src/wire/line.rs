@@ -134,6 +134,21 @@ impl LineReader {
         }
     }
 
+    /// Returns the line in `input` without a copy if `input` is exactly one long line, after complete
+    /// lines only. Otherwise, `input` is left to [`next`](Self::next).
+    pub(crate) fn whole_line(&mut self, input: &Bytes) -> Option<Bytes> {
+        if self.state == LineState::Lent {
+            self.release_lent();
+        }
+        let end = input.len().checked_sub(1).filter(|end| *end >= OWNED_BYTES_MIN)?;
+        let follows_line = self.state == LineState::Line && self.partial.is_empty();
+        if !follows_line || memchr::memchr(b'\n', input) != Some(end) {
+            return None;
+        }
+        let line = input.slice_ref(self.trim(input.get(..end)?));
+        (line.len() <= self.line_bytes_max && !is_blank(&line)).then_some(line)
+    }
+
     /// Takes the unterminated last line at the end of the stream, if any. A line over the limit is
     /// returned as two items, as by [`next`](Self::next).
     // FRM-12: the caller decides whether it counts.

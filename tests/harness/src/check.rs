@@ -5,7 +5,9 @@
 
 use std::fmt::Display;
 
-use mcp_proto::{CommandOutcome, Endpoint, Instant, MessageEndpoint, Misuse, Outbox, OwnedCommand};
+use mcp_proto::{
+    CommandOutcome, Endpoint, Instant, MessageEndpoint, Misuse, Outbox, OwnedCommand, RoleEndpoint,
+};
 
 use crate::ledger::Ledger;
 use crate::role::Role;
@@ -185,35 +187,6 @@ impl<R: Role> Checked<R> {
 }
 
 impl<R: Role> Endpoint for Checked<R> {
-    type Event = R::Event;
-    type Role = R::Role;
-
-    fn role(&self) -> &R::Role {
-        self.inner.role()
-    }
-
-    fn apply(
-        &mut self,
-        now: Instant,
-        command: <R::Role as MessageEndpoint>::Command<'_>,
-    ) -> Result<CommandOutcome, Misuse> {
-        self.advance(now);
-        let owned = self.role().to_owned_command(command.clone());
-        if owned == OwnedCommand::Close {
-            self.is_ending = true;
-        }
-        let applied = self.inner.apply(now, command);
-        if let Ok(applied) = applied {
-            self.applied(&owned, applied);
-        }
-        let shown = applied.map_or_else(|misuse| format!("{misuse:?}"), |_| "ok".into());
-        self.transcript.note(self.now, "@", format!("{owned} = {shown}"));
-        if self.observe() && applied.is_err() {
-            self.breach(format!("`{owned}` was a misuse and sent something"));
-        }
-        applied
-    }
-
     fn handle_input(&mut self, now: Instant, input: &[u8]) {
         if self.is_by_line {
             input.split_inclusive(|byte| *byte == b'\n').for_each(|line| self.hand_over(now, line));
@@ -248,17 +221,6 @@ impl<R: Role> Endpoint for Checked<R> {
         }
     }
 
-    fn poll_event(&mut self) -> Option<R::Event> {
-        let event = self.inner.poll_event()?;
-        self.transcript.note(self.now, "!", event.tell());
-        let checked = self.ledger.event(event.seen());
-        self.hold(checked);
-        if self.ledger.is_closed() && !self.inner.is_closed() {
-            self.breach("`Closed` was polled and `is_closed` is false");
-        }
-        Some(event)
-    }
-
     fn poll_timeout(&self) -> Option<Instant> {
         let deadline = self.inner.poll_timeout();
         if self.inner.is_closed() && deadline.is_some() {
@@ -282,5 +244,47 @@ impl<R: Role> Endpoint for Checked<R> {
 
     fn is_closed(&self) -> bool {
         self.inner.is_closed()
+    }
+}
+
+impl<R: Role> RoleEndpoint for Checked<R> {
+    type Event = R::Event;
+    type Role = R::Role;
+
+    fn role(&self) -> &R::Role {
+        self.inner.role()
+    }
+
+    fn apply(
+        &mut self,
+        now: Instant,
+        command: <R::Role as MessageEndpoint>::Command<'_>,
+    ) -> Result<CommandOutcome, Misuse> {
+        self.advance(now);
+        let owned = self.role().to_owned_command(command.clone());
+        if owned == OwnedCommand::Close {
+            self.is_ending = true;
+        }
+        let applied = self.inner.apply(now, command);
+        if let Ok(applied) = applied {
+            self.applied(&owned, applied);
+        }
+        let shown = applied.map_or_else(|misuse| format!("{misuse:?}"), |_| "ok".into());
+        self.transcript.note(self.now, "@", format!("{owned} = {shown}"));
+        if self.observe() && applied.is_err() {
+            self.breach(format!("`{owned}` was a misuse and sent something"));
+        }
+        applied
+    }
+
+    fn poll_event(&mut self) -> Option<R::Event> {
+        let event = self.inner.poll_event()?;
+        self.transcript.note(self.now, "!", event.tell());
+        let checked = self.ledger.event(event.seen());
+        self.hold(checked);
+        if self.ledger.is_closed() && !self.inner.is_closed() {
+            self.breach("`Closed` was polled and `is_closed` is false");
+        }
+        Some(event)
     }
 }

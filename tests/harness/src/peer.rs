@@ -11,7 +11,7 @@ use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
     CallId, CallOptions, Endpoint, ErrorObject, IncomingId, Instant, Misuse, NeededInput, Progress,
-    Revision,
+    Revision, RoleEndpoint as _,
 };
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_proto::{Endpoint, Instant};
+use mcp_proto::{Endpoint, Instant, RoleEndpoint as _};
 
 use crate::check::Checked;
 use crate::role::Role;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mcp_proto::schema::Level;
 use mcp_proto::{
-    CallId, CallOptions, Change, CommandOutcome, Endpoint, ErrorObject, Filter, IncomingId,
-    Instant, Limits, MessageEndpoint, Misuse, NeededInput, OwnedCommand, Peer, Progress, Raw, Side,
+    CallId, CallOptions, Change, CommandOutcome, ErrorObject, Filter, IncomingId, Instant, Limits,
+    MessageEndpoint, Misuse, NeededInput, OwnedCommand, Peer, Progress, Raw, RoleEndpoint, Side,
 };
 
 use crate::witness::Witness;
@@ -15,7 +15,7 @@ use crate::witness::Witness;
 /// [`Misuse::Unsupported`].
 #[expect(missing_docs, reason = "the methods are those of `Client` and `Server`")]
 #[allow(clippy::missing_errors_doc, reason = "the methods are those of `Client` and `Server`")]
-pub trait Role: Endpoint<Event: Witness> {
+pub trait Role: RoleEndpoint<Event: Witness> {
     /// The side of the role.
     const SIDE: Side = <Self::Role as MessageEndpoint>::SIDE;
 
@@ -135,7 +135,7 @@ pub trait Role: Endpoint<Event: Witness> {
     }
 }
 
-impl<E: Endpoint<Event: Witness>> Role for E {}
+impl<E: RoleEndpoint<Event: Witness>> Role for E {}
 
 fn called(applied: Result<CommandOutcome, Misuse>) -> Result<CallId, Misuse> {
     applied.and_then(|applied| applied.call().ok_or(Misuse::Unsupported))

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use mcp_harness::{Checked, Pipe, Role, Seed, Step};
 use mcp_proto::{
-    CallError, CloseReason, CommandOutcome, Endpoint, Instant, Misuse, OwnedCommand, Raw, Side,
-    ViolationKind,
+    CallError, CloseReason, CommandOutcome, Endpoint, Instant, Misuse, OwnedCommand, Raw,
+    RoleEndpoint as _, Side, ViolationKind,
 };
 
 use crate::bounds::{self, Bounds};

@@ -8,7 +8,7 @@ use super::report::DriverFault;
 use super::rules::{broken_rule, ready};
 use super::{DriverStream, DriverWait, scenario};
 use crate::command::CommandOutcome;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, RoleEndpoint};
 use crate::error::{Misuse, code};
 use crate::message_endpoint::MessageEndpoint;
 use crate::rpc::ErrorObject;
@@ -107,31 +107,6 @@ impl DriverMachine {
 }
 
 impl Endpoint for DriverMachine {
-    type Event = Event;
-    type Role = Server;
-
-    fn role(&self) -> &Server {
-        self.inner.role()
-    }
-
-    fn apply(
-        &mut self,
-        now: Instant,
-        command: <Server as MessageEndpoint>::Command<'_>,
-    ) -> Result<CommandOutcome, Misuse> {
-        let answered = match &command {
-            Command::RefuseUndeclared { incoming, .. }
-            | Command::RequestInput { incoming, .. }
-            | Command::Respond { incoming, .. }
-            | Command::RespondError { incoming, .. } => Some(*incoming),
-            _ => None,
-        };
-        let outcome = self.inner.apply(now, command);
-        self.unanswered.retain(|incoming| Some(*incoming) != answered);
-        self.observe_output();
-        outcome
-    }
-
     fn handle_input(&mut self, now: Instant, input: &[u8]) {
         self.check_time(now);
         if !input.is_empty() && !self.inner.wants_input() && !self.inner.is_closed() {
@@ -160,20 +135,6 @@ impl Endpoint for DriverMachine {
         self.observe_output();
     }
 
-    fn poll_event(&mut self) -> Option<Event> {
-        let event = self.next_event.take().or_else(|| self.inner.poll_event())?;
-        match &event {
-            Event::Request { incoming, .. } => self.unanswered.push(*incoming),
-            Event::RequestCancelled { incoming, .. } => {
-                self.unanswered.retain(|open| open != incoming)
-            }
-            _ => {}
-        }
-        self.progress += 1;
-        self.observe_output();
-        Some(event)
-    }
-
     fn poll_timeout(&self) -> Option<Instant> {
         self.inner.poll_timeout()
     }
@@ -189,5 +150,46 @@ impl Endpoint for DriverMachine {
 
     fn is_closed(&self) -> bool {
         self.inner.is_closed()
+    }
+}
+
+impl RoleEndpoint for DriverMachine {
+    type Event = Event;
+    type Role = Server;
+
+    fn role(&self) -> &Server {
+        self.inner.role()
+    }
+
+    fn apply(
+        &mut self,
+        now: Instant,
+        command: <Server as MessageEndpoint>::Command<'_>,
+    ) -> Result<CommandOutcome, Misuse> {
+        let answered = match &command {
+            Command::RefuseUndeclared { incoming, .. }
+            | Command::RequestInput { incoming, .. }
+            | Command::Respond { incoming, .. }
+            | Command::RespondError { incoming, .. } => Some(*incoming),
+            _ => None,
+        };
+        let outcome = self.inner.apply(now, command);
+        self.unanswered.retain(|incoming| Some(*incoming) != answered);
+        self.observe_output();
+        outcome
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        let event = self.next_event.take().or_else(|| self.inner.poll_event())?;
+        match &event {
+            Event::Request { incoming, .. } => self.unanswered.push(*incoming),
+            Event::RequestCancelled { incoming, .. } => {
+                self.unanswered.retain(|open| open != incoming)
+            }
+            _ => {}
+        }
+        self.progress += 1;
+        self.observe_output();
+        Some(event)
     }
 }

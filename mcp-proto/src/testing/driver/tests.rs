@@ -3,6 +3,7 @@
 use alloc::string::ToString;
 
 use super::*;
+use crate::endpoint::RoleEndpoint as _;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Bug {

@@ -3,12 +3,12 @@
 use alloc::format;
 
 use super::Pair;
-use crate::endpoint::Endpoint;
+use crate::endpoint::RoleEndpoint;
 use crate::json::Raw;
 use crate::vocabulary::{CallError, CallId, Context, IncomingId, Request};
 use crate::{client, server};
 
-impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
+impl<C: RoleEndpoint<Event = client::Event>, S: RoleEndpoint> Pair<C, S> {
     /// [Drives](Self::drive) the pair, and returns the outcome of one of the client's calls.
     ///
     /// Client events queued before the outcome are dropped.
@@ -48,7 +48,7 @@ impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
     }
 }
 
-impl<C: Endpoint, S: Endpoint<Event = server::Event>> Pair<C, S> {
+impl<C: RoleEndpoint, S: RoleEndpoint<Event = server::Event>> Pair<C, S> {
     /// [Drives](Self::drive) the pair, and returns the next request that the server received.
     ///
     /// Server events queued before the request are dropped.

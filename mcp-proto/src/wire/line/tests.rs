@@ -286,3 +286,28 @@ fn a_piece_that_fits_does_not_grow_the_buffer_sec_19() {
     assert_eq!(reader.next(&mut &left[..]), None);
     assert_eq!((reader.partial.len(), reader.partial.capacity()), (room, room));
 }
+
+#[test]
+fn one_long_line_is_returned_without_a_copy_and_everything_else_is_left() {
+    let long = |end: &str| Bytes::from("x".repeat(5000) + end);
+    let mut reader = LineReader::new(10_000);
+    assert_eq!(reader.whole_line(&long("\n")), None, "a byte order mark may come first");
+    read(&mut reader, [&b"first\n"[..]]);
+    for end in ["\n", "\r\n"] {
+        let input = long(end);
+        let line = reader.whole_line(&input).unwrap();
+        assert!(line.len() == 5000 && line.as_ptr() == input.as_ptr());
+    }
+    let others = [
+        "x".repeat(5000),
+        "x\n".repeat(3000),
+        " ".repeat(5000) + "\n",
+        "x".repeat(10_001) + "\n",
+        "short\n".into(),
+    ];
+    for input in others {
+        assert_eq!(reader.whole_line(&Bytes::from(input)), None);
+    }
+    read(&mut reader, [&b"the start of a line"[..]]);
+    assert_eq!(reader.whole_line(&long("\n")), None);
+}

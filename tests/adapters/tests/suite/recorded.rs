@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use mcp_adapter::proto::record::{Recording, ReplayTotals};
 use mcp_adapter::proto::schema::Level;
-use mcp_adapter::proto::{Endpoint, Filter, Instant, Revision};
+use mcp_adapter::proto::{Filter, Instant, Revision, RoleEndpoint};
 use mcp_adapter::{Connection, Cx, Tool};
 use mcp_adapter_tests::{
     Runtime, adapter_server, client, failure, full_server, pair, refusal, rows, success, tool,
@@ -60,7 +60,7 @@ impl Shelf {
 }
 
 /// Replays a recording on a machine from `machine`.
-fn replay<M: Endpoint>(tape: &[u8], machine: impl FnOnce(Instant) -> M) -> ReplayTotals {
+fn replay<M: RoleEndpoint>(tape: &[u8], machine: impl FnOnce(Instant) -> M) -> ReplayTotals {
     let recording = Recording::read(tape).unwrap();
     assert!(recording.is_complete());
     recording

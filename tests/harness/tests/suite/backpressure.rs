@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_harness::{ClientSolo, Pair, Role, ServerSolo};
 use mcp_proto::{
     CallOptions, Capability, Endpoint, ErrorObject, Limits, Misuse, NeededInput, Progress,
-    Revision, client, server,
+    Revision, RoleEndpoint as _, client, server,
 };
 
 const R3: Revision = Revision::V2025_06_18;
@@ -212,7 +212,7 @@ fn a_peer_that_never_reads_is_stalled_then_disconnected() {
     assert!(within < 40 && beyond == 0, "{within} pings, {beyond} pings");
     assert_eq!(solo.machine.poll_timeout(), Some(solo.now + Duration::from_secs(60)));
     solo.wait(Duration::from_secs(60));
-    let closed = std::iter::from_fn(|| solo.machine.poll_event()).last();
+    let closed = solo.machine.events().last();
     assert!(
         matches!(
             closed,

@@ -7,7 +7,10 @@ use mcp_harness::{
 };
 use mcp_proto::server::Server;
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Capability, CloseReason, Endpoint, Instant, Limits, Raw, Revision, Side, server};
+use mcp_proto::{
+    Capability, CloseReason, Endpoint, Instant, Limits, Raw, Revision, RoleEndpoint as _, Side,
+    server,
+};
 
 /// Creates rules for a server in a session of 2025-06-18 with a client that has roots.
 fn wire() -> WireRules {

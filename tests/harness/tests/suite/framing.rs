@@ -3,13 +3,14 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use mcp_harness::{
     ClientSolo, Cut, Play, Polls, Script, ServerSolo, Step, assert_chunk_free, initialize, play,
 };
 use mcp_proto::schema::Level;
-use mcp_proto::server::{Config, Server};
+use mcp_proto::server::{Config, Event, Server};
 use mcp_proto::stdio::{Shutdown, ShutdownStep, Stdio};
-use mcp_proto::{Capability, Endpoint, Instant, Limits, Raw, Revision, client};
+use mcp_proto::{Capability, Endpoint, Instant, Limits, Raw, Revision, RoleEndpoint as _, client};
 
 const R3: Revision = Revision::V2025_06_18;
 
@@ -53,6 +54,30 @@ fn the_outbox_ends_with_a_whole_message_at_every_moment_frm_01() {
         let waiting = bytes::Buf::chunk(server.outbox());
         assert!(waiting.is_empty() || waiting.ends_with(b"}\n"));
     }
+}
+
+#[test]
+fn owned_input_is_kept_without_a_copy_and_has_the_effect_of_borrowed_input_frm_07() {
+    let params = format!(r#"{{"name":"a","arguments":{{"text":"{}"}}}}"#, "x".repeat(5000));
+    let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+    let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let lines = [initialize("0", "2025-06-18", "{}"), ready.into(), call, ping(2), "[".into()];
+    let lines = lines.map(|line| Bytes::from(line + "\n"));
+    let [mut owned, mut borrowed] =
+        [(); 2].map(|()| Stdio::new(Server::new(Instant::ZERO, config())));
+    for line in &lines {
+        owned.handle_bytes(Instant::ZERO, line.clone());
+        borrowed.handle_input(Instant::ZERO, line);
+    }
+    assert_eq!(owned.outbox().chunk(), borrowed.outbox().chunk());
+    let events: Vec<_> = owned.events().collect();
+    assert_eq!(format!("{events:?}"), format!("{:?}", borrowed.events().collect::<Vec<_>>()));
+    let is_kept = events.iter().any(|event| {
+        let Event::Request { request, .. } = event else { return false };
+        let params = request.params.as_ref().map(|params| params.as_str().as_ptr());
+        params.is_some_and(|params| lines[2].as_ptr_range().contains(&params))
+    });
+    assert!(is_kept, "the params were copied");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use bytes::Buf;
 use mcp_memory_tests::{counted, peak, restart};
-use mcp_proto::{Endpoint, Instant, Limits};
+use mcp_proto::{Instant, Limits, RoleEndpoint};
 
 /// Whether the peer reads what it is sent.
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -38,7 +38,7 @@ impl Report {
 
     /// Floods a machine with lines, in pieces of 64 KiB, for as long as it accepts input; `hear`
     /// receives the events that are polled to make room.
-    pub fn flood<M: Endpoint>(
+    pub fn flood<M: RoleEndpoint>(
         &mut self,
         name: &str,
         peer: Peer,
@@ -89,7 +89,11 @@ impl Report {
     }
 }
 
-fn make_room<M: Endpoint>(machine: &mut M, peer: Peer, hear: &mut impl FnMut(&mut M, M::Event)) {
+fn make_room<M: RoleEndpoint>(
+    machine: &mut M,
+    peer: Peer,
+    hear: &mut impl FnMut(&mut M, M::Event),
+) {
     while let Some(event) = counted(|| machine.poll_event()) {
         hear(machine, event);
     }

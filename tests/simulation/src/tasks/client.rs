@@ -8,8 +8,8 @@ use mcp_proto::tasks::{
     TaskProtocol, TaskTime,
 };
 use mcp_proto::{
-    CallError, CallId, CallOptions, Capability, Endpoint as _, ErrorObject, IncomingId, Instant,
-    OwnedCommand, Raw, Revision,
+    CallError, CallId, CallOptions, Capability, ErrorObject, IncomingId, Instant, OwnedCommand,
+    Raw, Revision, RoleEndpoint as _,
 };
 
 use super::setup::tasks_extension;

@@ -13,8 +13,8 @@ use mcp_proto::tasks::{
     TaskRecord, TaskTable, TaskTime,
 };
 use mcp_proto::{
-    CallId, CallOptions, Endpoint as _, ErrorObject, IncomingId, Instant, OwnedCommand, Raw,
-    Request, Revision,
+    CallId, CallOptions, ErrorObject, IncomingId, Instant, OwnedCommand, Raw, Request, Revision,
+    RoleEndpoint as _,
 };
 
 use super::setup::{accept, principal};

@@ -6,7 +6,9 @@ use mcp_proto::client::{Client, Command, Event};
 use mcp_proto::http::client::{
     Action, Challenge, Generation, HttpClient, HttpEvent, ParkedRequest,
 };
-use mcp_proto::{CallId, CommandOutcome, Endpoint, Instant, MessageEndpoint, Misuse, Outbox};
+use mcp_proto::{
+    CallId, CommandOutcome, Endpoint, Instant, MessageEndpoint, Misuse, Outbox, RoleEndpoint,
+};
 
 use super::authorization::Field;
 use crate::transport::link::{State, Transport};
@@ -120,6 +122,34 @@ impl ClientTransport {
 }
 
 impl Endpoint for ClientTransport {
+    fn handle_input(&mut self, _: Instant, _: &[u8]) {}
+
+    fn handle_eof(&mut self, now: Instant) {
+        MessageEndpoint::handle_eof(&mut *self.http, now);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.http.handle_timeout(now);
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.http.poll_timeout()
+    }
+
+    fn outbox(&mut self) -> &mut Outbox {
+        &mut self.outbox
+    }
+
+    fn wants_input(&self) -> bool {
+        MessageEndpoint::wants_input(&*self.http)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.http.is_closed()
+    }
+}
+
+impl RoleEndpoint for ClientTransport {
     type Event = Event;
     type Role = Client;
 
@@ -129,16 +159,6 @@ impl Endpoint for ClientTransport {
 
     fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<CommandOutcome, Misuse> {
         self.http.apply(now, command)
-    }
-
-    fn handle_input(&mut self, _: Instant, _: &[u8]) {}
-
-    fn handle_eof(&mut self, now: Instant) {
-        MessageEndpoint::handle_eof(&mut *self.http, now);
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        self.http.handle_timeout(now);
     }
 
     fn poll_event(&mut self) -> Option<Event> {
@@ -160,22 +180,6 @@ impl Endpoint for ClientTransport {
                 _ => {}
             }
         }
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.http.poll_timeout()
-    }
-
-    fn outbox(&mut self) -> &mut Outbox {
-        &mut self.outbox
-    }
-
-    fn wants_input(&self) -> bool {
-        MessageEndpoint::wants_input(&*self.http)
-    }
-
-    fn is_closed(&self) -> bool {
-        self.http.is_closed()
     }
 }
 

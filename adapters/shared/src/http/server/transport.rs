@@ -5,7 +5,9 @@ use std::ops::{Deref, DerefMut};
 use mcp_proto::http::legacy_sse::SseServer;
 use mcp_proto::http::{BodyChunk, HttpServer, Reply, ServerExchangeId, ServerUsage};
 use mcp_proto::server::{Command, Event, Server};
-use mcp_proto::{Caller, CommandOutcome, Endpoint, Instant, MessageEndpoint as _, Misuse, Outbox};
+use mcp_proto::{
+    Caller, CommandOutcome, Endpoint, Instant, MessageEndpoint as _, Misuse, Outbox, RoleEndpoint,
+};
 
 use super::budget::{AddressShare, ByteLease, Counters};
 use super::request_head::RequestHead;
@@ -255,17 +257,6 @@ impl FindSender for Server {
 }
 
 impl Endpoint for MeteredServer {
-    type Event = Event;
-    type Role = Server;
-
-    fn role(&self) -> &Server {
-        &self.http
-    }
-
-    fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<CommandOutcome, Misuse> {
-        self.http.apply(now, command)
-    }
-
     fn handle_input(&mut self, _: Instant, _: &[u8]) {}
 
     fn handle_eof(&mut self, now: Instant) {
@@ -277,10 +268,6 @@ impl Endpoint for MeteredServer {
             HttpBinding::Sse(sse) => sse.handle_timeout(now),
             HttpBinding::Streamable(http) => http.handle_timeout(now),
         }
-    }
-
-    fn poll_event(&mut self) -> Option<Event> {
-        self.http.poll_event()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -300,6 +287,23 @@ impl Endpoint for MeteredServer {
 
     fn is_closed(&self) -> bool {
         self.http.is_closed()
+    }
+}
+
+impl RoleEndpoint for MeteredServer {
+    type Event = Event;
+    type Role = Server;
+
+    fn role(&self) -> &Server {
+        &self.http
+    }
+
+    fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<CommandOutcome, Misuse> {
+        self.http.apply(now, command)
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        self.http.poll_event()
     }
 }
 

@@ -261,8 +261,7 @@ mod tests {
                 stream.handle_input(Instant::ZERO, b"\n");
             }
             let incoming = loop {
-                if let Event::Request { incoming, .. } = Endpoint::poll_event(&mut stream).unwrap()
-                {
+                if let Event::Request { incoming, .. } = stream.poll_event().unwrap() {
                     break incoming;
                 }
             };

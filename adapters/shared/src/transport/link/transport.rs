@@ -7,12 +7,12 @@ use std::ops::Deref;
 
 use mcp_proto::stdio::Stdio;
 use mcp_proto::testing::DriverMachine;
-use mcp_proto::{CallId, Endpoint, Instant, MessageEndpoint, Misuse, OwnedCommand};
+use mcp_proto::{CallId, Instant, MessageEndpoint, Misuse, OwnedCommand, RoleEndpoint};
 
 /// A connection together with its transport.
 ///
 /// Dereferences to the connection for read access only. Every command goes through
-/// [`Endpoint::apply`], so that recordings are complete.
+/// [`RoleEndpoint::apply`], so that recordings are complete.
 pub(crate) type BoxedTransport<R> = Box<dyn Transport<R>>;
 
 /// What the adapter needs from a client or server on any transport.
@@ -21,7 +21,7 @@ pub(crate) type BoxedTransport<R> = Box<dyn Transport<R>>;
 /// methods of the types that `downcast` finds.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub trait Transport<R: MessageEndpoint>:
-    Endpoint<Event = R::Event, Role = R> + Any + Debug + Send
+    RoleEndpoint<Event = R::Event, Role = R> + Any + Debug + Send
 {
     /// Returns whether there is something to send.
     fn has_output(&mut self) -> bool {

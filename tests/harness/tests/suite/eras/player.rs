@@ -5,11 +5,11 @@ use std::time::Duration;
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{CloseReason, Endpoint, Instant};
+use mcp_proto::{CloseReason, Instant, RoleEndpoint};
 use serde_json::Value;
 
 /// A machine, the time, and its output so far.
-pub(crate) struct Played<M: Endpoint> {
+pub(crate) struct Played<M: RoleEndpoint> {
     pub(crate) machine: M,
     pub(crate) now: Instant,
     /// Every line it sent.
@@ -29,7 +29,7 @@ pub(crate) fn server(config: server::Config) -> PlayedServer {
     Played::new(Stdio::new(Server::new(Instant::ZERO, config)))
 }
 
-impl<M: Endpoint> Played<M> {
+impl<M: RoleEndpoint> Played<M> {
     fn new(machine: M) -> Self {
         let mut played =
             Self { machine, now: Instant::ZERO, said: Vec::new(), heard: 0, events: Vec::new() };
