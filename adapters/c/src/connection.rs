@@ -9,7 +9,7 @@ use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::text::{Numbered, Text};
 use mcp_proto::{
-    CallId, Capability, CommandOutcome, Endpoint, Instant, Misuse, Outbox, OwnedCommand, Raw,
+    CallId, Capability, CommandOutcome, Endpoint, Instant, Misuse, OwnedCommand, Raw, RoleEndpoint,
 };
 
 use crate::json::parse;
@@ -24,57 +24,12 @@ pub(crate) struct Connection {
     event: Option<Raw>,
 }
 
-/// A client or a server, without the types of its events.
-pub(crate) trait Machine: Send {
-    fn endpoint(&mut self) -> &mut dyn Loop;
+/// A client or a server, without the types of its events and commands.
+trait Machine: Send {
+    fn endpoint(&mut self) -> &mut dyn Endpoint;
+    fn apply(&mut self, now: Instant, command: &OwnedCommand) -> Result<CommandOutcome, Misuse>;
     /// Removes and returns the oldest event.
     fn poll_event(&mut self, now: Instant) -> Option<Raw>;
-}
-
-/// What an event loop needs of an endpoint of either role.
-pub(crate) trait Loop {
-    fn handle_input(&mut self, now: Instant, input: &[u8]);
-    fn handle_eof(&mut self, now: Instant);
-    fn handle_timeout(&mut self, now: Instant);
-    fn poll_timeout(&self) -> Option<Instant>;
-    fn wants_input(&self) -> bool;
-    fn is_closed(&self) -> bool;
-    fn outbox(&mut self) -> &mut Outbox;
-    fn apply(&mut self, now: Instant, command: &OwnedCommand) -> Result<CommandOutcome, Misuse>;
-}
-
-impl<E: Endpoint> Loop for E {
-    fn handle_input(&mut self, now: Instant, input: &[u8]) {
-        Endpoint::handle_input(self, now, input);
-    }
-
-    fn handle_eof(&mut self, now: Instant) {
-        Endpoint::handle_eof(self, now);
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        Endpoint::handle_timeout(self, now);
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        Endpoint::poll_timeout(self)
-    }
-
-    fn wants_input(&self) -> bool {
-        Endpoint::wants_input(self)
-    }
-
-    fn is_closed(&self) -> bool {
-        Endpoint::is_closed(self)
-    }
-
-    fn outbox(&mut self) -> &mut Outbox {
-        Endpoint::outbox(self)
-    }
-
-    fn apply(&mut self, now: Instant, command: &OwnedCommand) -> Result<CommandOutcome, Misuse> {
-        self.apply_owned(now, command)
-    }
 }
 
 impl Connection {
@@ -103,7 +58,7 @@ impl Connection {
         Ok(Self { machine: Box::new(Stdio::new(Client::new(now, config))), event: None })
     }
 
-    pub(crate) fn endpoint(&mut self) -> &mut dyn Loop {
+    pub(crate) fn endpoint(&mut self) -> &mut dyn Endpoint {
         self.machine.endpoint()
     }
 
@@ -144,7 +99,7 @@ impl Connection {
     /// Fails if the command cannot be read or applied.
     pub(crate) fn apply(&mut self, now: Instant, command: &str) -> Result<Option<CallId>, Failure> {
         let command = document::<OwnedCommand>("command", command)?;
-        let applied = self.machine.endpoint().apply(now, &command);
+        let applied = self.machine.apply(now, &command);
         let outcome = applied.map_err(|misuse| {
             let (number, name) = (misuse.number(), misuse.name());
             Failure::new(Status::Misuse, format!("{name} ({number}): {misuse}"))
@@ -184,8 +139,12 @@ impl CatalogServer {
 }
 
 impl Machine for CatalogServer {
-    fn endpoint(&mut self) -> &mut dyn Loop {
+    fn endpoint(&mut self) -> &mut dyn Endpoint {
         &mut self.server
+    }
+
+    fn apply(&mut self, now: Instant, command: &OwnedCommand) -> Result<CommandOutcome, Misuse> {
+        self.server.apply_owned(now, command)
     }
 
     fn poll_event(&mut self, now: Instant) -> Option<Raw> {
@@ -199,12 +158,16 @@ impl Machine for CatalogServer {
 }
 
 impl Machine for Stdio<Client> {
-    fn endpoint(&mut self) -> &mut dyn Loop {
+    fn endpoint(&mut self) -> &mut dyn Endpoint {
         self
     }
 
+    fn apply(&mut self, now: Instant, command: &OwnedCommand) -> Result<CommandOutcome, Misuse> {
+        self.apply_owned(now, command)
+    }
+
     fn poll_event(&mut self, _now: Instant) -> Option<Raw> {
-        Endpoint::poll_event(self).map(|event| event.to_json())
+        RoleEndpoint::poll_event(self).map(|event| event.to_json())
     }
 }
 

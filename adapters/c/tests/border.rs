@@ -1,5 +1,10 @@
 //! What a program in C may do wrong, and a conversation in memory.
-#![allow(unsafe_code, clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test")]
+#![allow(
+    unsafe_code,
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "calls as a program in C makes them"
+)]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test")]
 
 use std::ptr::{null, null_mut};
 use std::thread;
