@@ -67,6 +67,7 @@ impl TimedRunner {
     }
 }
 
+/// Returns whether the thread of an overdue check still runs.
 fn is_running(thread: &Weak<()>) -> bool {
     thread.strong_count() > 0
 }

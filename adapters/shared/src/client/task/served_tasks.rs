@@ -47,6 +47,7 @@ enum ExpiryTimer {
 }
 
 impl ExpiryTimer {
+    /// Makes the timer of the tasks read their deadlines again.
     fn wake(&self) {
         if let Self::Running(moved) = self {
             moved.notify(1);
