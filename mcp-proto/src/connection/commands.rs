@@ -47,12 +47,14 @@ impl Connection {
             self.env.require_room(Route::of(self.inbound.stream_of(options.parent)))?;
         }
         if let Some(parent) = options.parent {
-            let parent = self.inbound.get(parent).ok_or(Misuse::Stale)?;
+            let parent = self.inbound.requests().get(parent).ok_or(Misuse::Stale)?;
             if !rules::takes_requests(&parent.peer) {
                 return Err(Misuse::Unsupported);
             }
         }
-        if self.calls.len() + self.inbound.held_questions() >= self.limits().calls_max {
+        if self.calls.table().len() + self.inbound.requests().held_questions()
+            >= self.env.limits().calls_max
+        {
             return Err(Misuse::Blocked);
         }
         let mut scratch = core::mem::take(&mut self.env.scratch);
@@ -92,7 +94,7 @@ impl Connection {
             cache_as = Some(self.cache.slot(key));
         }
         let is_kept = rule.is_some_and(|rule| rule.may_ask) && rules::repeats_calls(env);
-        if is_kept && self.calls.bytes() + params.len() > env.limits().calls_bytes_max {
+        if is_kept && self.calls.table().bytes() + params.len() > env.limits().calls_bytes_max {
             return Err(Misuse::Blocked);
         }
         let call = NewCall {
@@ -140,7 +142,7 @@ impl Connection {
         self.advance(now);
         self.env.require(self.env.allows().traffic)?;
         self.env.require_room(Route::Any)?;
-        if self.subscriptions.len() >= self.limits().subscriptions_max {
+        if self.subscriptions.len() >= self.env.limits().subscriptions_max {
             return Err(Misuse::Blocked);
         }
         let call =
@@ -154,11 +156,11 @@ impl Connection {
     pub(super) fn send_subscriptions(&mut self) {
         // A closing connection sends no new requests.
         let is_open = self.env.allows().traffic;
-        let calls_max = self.limits().calls_max;
+        let calls_max = self.env.limits().calls_max;
         let Some(subscriptions) = self.subscriptions.allocated_mut().filter(|_| is_open) else {
             return;
         };
-        while let Some(request) = subscriptions.next_request(self.calls.len(), calls_max) {
+        while let Some(request) = subscriptions.next_request(self.calls.table().len(), calls_max) {
             let (method, owner) = match request.subscribe {
                 Some(_) => (MethodId::Subscribe, Owner::Subscribe),
                 None => (MethodId::Unsubscribe, Owner::Unsubscribe),
@@ -339,7 +341,7 @@ impl Connection {
         incoming: IncomingId,
         questions: &[(&str, NeededInput)],
     ) -> Result<(), Misuse> {
-        let open = self.inbound.get(incoming).ok_or(Misuse::Stale)?;
+        let open = self.inbound.requests().get(incoming).ok_or(Misuse::Stale)?;
         let revision = open.peer.revision;
         let mut needs = Capabilities::none();
         for (_, question) in questions {
@@ -359,7 +361,7 @@ impl Connection {
 
     /// Returns the revision for encoding the response to `incoming`, or any message if `None`.
     pub(crate) fn revision_for(&self, incoming: Option<IncomingId>) -> Revision {
-        let open = incoming.and_then(|incoming| self.inbound.get(incoming));
+        let open = incoming.and_then(|incoming| self.inbound.requests().get(incoming));
         open.map_or_else(|| self.env.revision(), |open| open.peer.revision)
     }
 
@@ -419,7 +421,7 @@ impl Connection {
     ) -> Result<(), Misuse> {
         self.advance(now);
         let open: Option<&InboundRequest> = match incoming {
-            Some(incoming) => Some(self.inbound.get(incoming).ok_or(Misuse::Stale)?),
+            Some(incoming) => Some(self.inbound.requests().get(incoming).ok_or(Misuse::Stale)?),
             None => None,
         };
         let write = |out: &mut Vec<u8>| {
@@ -446,8 +448,12 @@ impl Connection {
     // HTTP-15: the server may close a stream before the response.
     pub(crate) fn end_stream(&mut self, now: Instant, incoming: IncomingId) -> Result<(), Misuse> {
         self.advance(now);
-        let stream =
-            self.inbound.get(incoming).and_then(InboundRequest::stream).ok_or(Misuse::Stale)?;
+        let stream = self
+            .inbound
+            .requests()
+            .get(incoming)
+            .and_then(InboundRequest::stream)
+            .ok_or(Misuse::Stale)?;
         self.env.end_stream(stream, false);
         Ok(())
     }

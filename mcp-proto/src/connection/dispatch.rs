@@ -2,6 +2,7 @@
 
 use super::context::Env;
 use super::lifecycle::phase::Phase;
+use crate::json::{key_is, members};
 use crate::method::MethodId;
 use crate::revision::{Era, Side};
 use crate::rpc::Params;
@@ -51,7 +52,9 @@ pub(crate) enum NotificationTarget {
 
 /// Returns whether a request carries its own context, complete or not.
 pub(crate) fn carries_context(params: &Params<'_>) -> bool {
-    params.meta_has_any([key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES])
+    let names = [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES];
+    let is_named = |(key, _)| names.iter().any(|name| key_is(key, name));
+    params.meta.is_some_and(|meta| members(meta).any(is_named))
 }
 
 /// Returns the part that handles a request.

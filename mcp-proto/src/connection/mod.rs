@@ -117,7 +117,7 @@ impl Connection {
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let timers = sooner(self.lifecycle.next_deadline(), self.keep_alive.next_deadline());
-        sooner(sooner(self.calls.next_deadline(), timers), self.env.out.next_deadline())
+        sooner(sooner(self.calls.table().next_deadline(), timers), self.env.out.next_deadline())
     }
 
     /// Returns why the connection closed, or `None` while it is open or draining.
@@ -131,18 +131,18 @@ impl Connection {
 
     pub(crate) fn wants_input(&self) -> bool {
         let Env { events, out, .. } = &self.env;
-        let limits = self.limits();
+        let limits = self.env.limits();
         self.env.allows().input
             && events.len() < limits.events_max
             && events.bytes() <= limits.events_bytes_max
-            && out.may_reply(|| self.calls.len() > 0, limits)
+            && out.may_reply(|| self.calls.table().len() > 0, limits)
     }
 
     /// Begins an input or a command. Deferred progress goes first, as at a poll, so that additional
     /// polls change nothing.
     // T-61: time never goes backwards; an earlier `now` is ignored.
     fn advance(&mut self, now: Instant) {
-        self.send_deferred();
+        self.inbound.send_deferred(&mut self.env);
         self.env.now = self.env.now.max(now);
     }
 
@@ -153,7 +153,7 @@ impl Connection {
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.advance(now);
-        while let Some(id) = self.calls.overdue(self.env.now) {
+        while let Some(id) = self.calls.table().overdue(self.env.now) {
             let peer_waits = eras::peer_may_be_waiting(&self.env, &self.inbound);
             self.calls.expire(&mut self.env, id, peer_waits);
             self.settle();
@@ -162,7 +162,7 @@ impl Connection {
             self.step(Trigger::Idle);
         }
         if self.keep_alive.take_due(&self.env) {
-            let timeout = self.limits().ping_timeout;
+            let timeout = self.env.limits().ping_timeout;
             let Self { env, calls, .. } = self;
             calls.send_raw(env, Owner::KeepAlive, MethodId::Ping, timeout, |_, _| Ok(()));
             self.keep_alive.arm(&self.env);
@@ -274,7 +274,7 @@ impl Connection {
         incoming: IncomingId,
         mut error: ErrorObject,
     ) -> Result<(), crate::Misuse> {
-        let open = self.inbound.get(incoming).ok_or(crate::Misuse::Stale)?;
+        let open = self.inbound.requests().get(incoming).ok_or(crate::Misuse::Stale)?;
         let rules = open.peer.revision.rules();
         error.code = rules.error_code(error.code);
         if !permissions::is_complete_error(&error, rules) {
@@ -292,7 +292,7 @@ impl Connection {
 
     /// Resumes our deadlines and completes draining after an inbound request has ended.
     fn on_request_ended(&mut self) {
-        if self.inbound.is_empty() {
+        if self.inbound.requests().is_empty() {
             self.calls.resume_deadlines(&self.env);
         }
         self.check_drained();
@@ -306,7 +306,7 @@ impl Connection {
         }
         self.env.emit(Event::RequestCancelled { incoming, reason });
         self.inbound.close(&mut self.env, &open);
-        if self.inbound.is_empty() {
+        if self.inbound.requests().is_empty() {
             self.calls.resume_deadlines(&self.env);
         }
     }
@@ -315,8 +315,8 @@ impl Connection {
     fn finish(&mut self, why: CloseReason) {
         // A peer that has closed its side still reads; closing this side ends that wait as well.
         let drain_timeout = match why {
-            CloseReason::Peer => self.limits().eof_drain_timeout,
-            CloseReason::Local | CloseReason::Fault(_) => self.limits().drain_timeout,
+            CloseReason::Peer => self.env.limits().eof_drain_timeout,
+            CloseReason::Local | CloseReason::Fault(_) => self.env.limits().drain_timeout,
         };
         self.lifecycle.begin_end(why);
         self.step(Trigger::End);
@@ -379,7 +379,7 @@ impl Connection {
     }
 
     fn withdraw_all(&mut self) {
-        while let Some(incoming) = self.inbound.first() {
+        while let Some(incoming) = self.inbound.requests().first() {
             self.withdraw(incoming, None);
         }
         self.inbound.forget_batches();

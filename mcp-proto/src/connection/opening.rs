@@ -43,7 +43,7 @@ impl Connection {
             OpenAction::Fault(fault) => self.fault(fault),
             OpenAction::Initialize(revision) => {
                 self.env.terms.trying = revision;
-                let timeout = self.limits().handshake_timeout;
+                let timeout = self.env.limits().handshake_timeout;
                 let write =
                     |env: &Env, out: &mut Vec<u8>| handshake::write_initialize(env, revision, out);
                 let Self { env, calls, .. } = self;
@@ -103,10 +103,10 @@ impl Connection {
             return;
         }
         if !self.revision().is_modern() {
-            let timeout = self.limits().handshake_timeout;
+            let timeout = self.env.limits().handshake_timeout;
             self.reopen(OpenAction::Probe(revision, timeout));
         } else if self.lifecycle.begin_probing_again() {
-            let timeout = self.limits().probe_timeout;
+            let timeout = self.env.limits().probe_timeout;
             self.proceed(Owner::Probe, OpenAction::Probe(revision, timeout));
         }
     }

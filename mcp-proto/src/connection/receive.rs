@@ -39,7 +39,7 @@ impl Connection {
         message: &IncomingMessage<'_>,
     ) {
         self.handle_input(now, |this| {
-            this.on_decoded(stream, &DecodedMessage::parse(message, this.limits()));
+            this.on_decoded(stream, &DecodedMessage::parse(message, this.env.limits()));
         });
     }
 
@@ -51,10 +51,10 @@ impl Connection {
         decoded: DecodedMessage<'_>,
     ) {
         self.handle_input(now, |this| {
-            if decoded.is_within(this.limits()) {
+            if decoded.is_within(this.env.limits()) {
                 this.on_decoded(stream, &decoded);
             } else {
-                this.on_decoded(stream, &DecodedMessage::of(decoded.frame, this.limits()));
+                this.on_decoded(stream, &DecodedMessage::of(decoded.frame, this.env.limits()));
             }
         });
     }
@@ -97,14 +97,14 @@ impl Connection {
     }
 
     fn too_long(&self) -> String {
-        let bytes_max = self.limits().message_bytes_max;
+        let bytes_max = self.env.limits().message_bytes_max;
         format!("message exceeds {bytes_max} bytes (`Limits::message_bytes_max`)")
     }
 
     /// Handles a line that is not a complete message.
     // FRM-10, FRM-12, T-21: its request is answered and its call ends, as far as the id is known.
     pub(crate) fn handle_broken_line(&mut self, now: Instant, line: BrokenLine<'_>) {
-        let id_bytes_max = self.limits().id_bytes_max;
+        let id_bytes_max = self.env.limits().id_bytes_max;
         self.handle_input(now, |this| {
             let (why, PartialEnvelope { id, kind }) = match line {
                 BrokenLine::TooLong => {
@@ -129,7 +129,7 @@ impl Connection {
                     if is_ours {
                         let why = match line {
                             BrokenLine::Truncated(_) => CallError::Invalid(why.into()),
-                            _ => CallError::oversized(this.limits().message_bytes_max),
+                            _ => CallError::oversized(this.env.limits().message_bytes_max),
                         };
                         this.on_response_to(&id, None, Err(why));
                     }
@@ -146,7 +146,7 @@ impl Connection {
 
     // BAT-01…18, FRM-14, FRM-15: handles the members of a batch like single messages.
     fn on_array(&mut self, origin: Origin<'_>, text: &[u8]) {
-        let mut cursor = Cursor::over(text, self.limits().depth_max);
+        let mut cursor = Cursor::over(text, self.env.limits().depth_max);
         let checked = cursor.value().and_then(|array| cursor.finish().map(|()| array));
         let array = match checked {
             Ok(array) => array,
@@ -156,9 +156,9 @@ impl Connection {
             Some("batches are not supported in this session")
         } else if elements(array).next().is_none() {
             Some("an empty batch")
-        } else if elements(array).nth(self.limits().batch_members_max).is_some() {
+        } else if elements(array).nth(self.env.limits().batch_members_max).is_some() {
             Some("too many messages in one batch")
-        } else if self.inbound.batch_bytes() > self.limits().replies_bytes_max {
+        } else if self.inbound.batch_bytes() > self.env.limits().replies_bytes_max {
             Some("too many batched responses are pending")
         } else {
             None
@@ -174,7 +174,7 @@ impl Connection {
             if !self.env.allows().input {
                 return;
             }
-            let Limits { depth_max, id_bytes_max, .. } = *self.limits();
+            let Limits { depth_max, id_bytes_max, .. } = *self.env.limits();
             match rpc::decode_utf8(member, depth_max, id_bytes_max) {
                 Ok(message) => self.on_message(origin, &message),
                 Err(malformed) => self.on_malformed(origin, &malformed),
@@ -192,7 +192,7 @@ impl Connection {
     /// Handles a batch that is not JSON: none of its members is handled, but their requests are
     /// refused and their responses end the calls.
     fn on_unreadable_array(&mut self, origin: Origin<'_>, text: &[u8], why: Defect) {
-        let Limits { batch_members_max, id_bytes_max, .. } = *self.limits();
+        let Limits { batch_members_max, id_bytes_max, .. } = *self.env.limits();
         let mut members = rpc::partial_batch(text, batch_members_max, id_bytes_max);
         members.retain(|member| member.id.is_some());
         if members.is_empty() || !self.takes_batches() {
@@ -434,7 +434,7 @@ impl Connection {
         let rule = method.id.and_then(|method| method.rule(self.env.revision()));
         let Some(peer) = self.env.terms.peer.clone() else { return Ok(()) };
         self.admit(rule, method, params, &peer)?;
-        self.inbound.require_room(params, self.limits())?;
+        self.inbound.require_room(params, self.env.limits())?;
         let (meta, progress_token) = keep_meta(&self.env.identity, origin.frame, params);
         let log_level = self.env.terms.log_level;
         let sender =
@@ -474,7 +474,7 @@ impl Connection {
         }
         if target == ModernTarget::Application {
             // Before the context is decoded, which takes memory.
-            self.inbound.require_room(params, self.limits())?;
+            self.inbound.require_room(params, self.env.limits())?;
         }
         let mut sender = self.contexts.read(&self.env.identity, origin.frame, params)?;
         let rule = method.id.and_then(|method| method.rule(sender.peer.revision));
@@ -490,7 +490,7 @@ impl Connection {
         }
         self.admit(rule, method, params, &sender.peer)?;
         if rule.is_some_and(|rule| rule.may_ask) {
-            let input_requests_max = self.limits().input_requests_max;
+            let input_requests_max = self.env.limits().input_requests_max;
             (sender.answers, sender.state) = read_input(input_requests_max, origin.frame, params)?;
         }
         self.deliver(origin, id, method, rule, params, sender);
@@ -661,7 +661,7 @@ impl Connection {
         }
         if self.subscribers.has(&id) {
             self.subscribers.unsubscribe(&mut self.env, &id);
-        } else if let Some(incoming) = self.inbound.find(&id) {
+        } else if let Some(incoming) = self.inbound.requests().find(&id) {
             let reason = params.member("reason").map(|reason| origin.frame.keep(reason, true));
             self.withdraw(incoming, reason);
             self.check_drained();

@@ -50,7 +50,7 @@ impl Connection {
             open.rule.is_some_and(|rule| rule.id == MethodId::Subscribe)
                 && subscribed(open).is_some_and(|subscribed| subscribed == uri)
         };
-        while let Some(incoming) = self.inbound.first_that(is_undecided) {
+        while let Some(incoming) = self.inbound.requests().first_that(is_undecided) {
             self.env.emit(Event::RequestCancelled { incoming, reason: None });
             let error = ErrorObject::internal("the client unsubscribed before it was subscribed");
             let _stale = self.refuse_delivered(incoming, error);
@@ -73,7 +73,7 @@ impl Connection {
         let filter =
             self.subscribers.requested(&self.env, &sender.peer, params.member("notifications"))?;
         if self.env.identity.decides_subscriptions && filter.len() > 0 {
-            self.inbound.require_room(params, self.limits())?;
+            self.inbound.require_room(params, self.env.limits())?;
             self.deliver(origin, id, method, rule, params, sender);
             return Ok(());
         }
@@ -82,14 +82,10 @@ impl Connection {
     }
 
     /// Returns whether a response to `incoming` accepts a subscription.
-    #[inline]
     pub(super) fn is_undecided(&self, incoming: IncomingId) -> bool {
-        self.env.identity.decides_subscriptions && self.is_subscription(incoming)
-    }
-
-    fn is_subscription(&self, incoming: IncomingId) -> bool {
-        let rule = self.inbound.get(incoming).and_then(|open| open.rule);
-        rule.is_some_and(|rule| matches!(rule.id, MethodId::Listen | MethodId::Subscribe))
+        let rule = self.inbound.requests().get(incoming).and_then(|open| open.rule);
+        self.env.identity.decides_subscriptions
+            && rule.is_some_and(|rule| matches!(rule.id, MethodId::Listen | MethodId::Subscribe))
     }
 
     /// Opens a subscription that the application accepted. The member `notifications` of `result`
@@ -99,7 +95,7 @@ impl Connection {
         incoming: IncomingId,
         result: WriteResult<'_>,
     ) -> Result<(), Misuse> {
-        let open = self.inbound.get(incoming).ok_or(Misuse::Stale)?;
+        let open = self.inbound.requests().get(incoming).ok_or(Misuse::Stale)?;
         let mut answer = Vec::new();
         result(open.peer.revision, &mut answer)?;
         if !answer.starts_with(b"{") {
@@ -133,7 +129,7 @@ impl Connection {
         incoming: IncomingId,
         accepted: Option<Filter>,
     ) -> Result<(), ErrorObject> {
-        let Some(open) = self.inbound.get(incoming) else { return Ok(()) };
+        let Some(open) = self.inbound.requests().get(incoming) else { return Ok(()) };
         let (params, to_answer, peer) =
             (open.again.clone(), open.to_answer(), Arc::clone(&open.peer));
         let Some((id, to)) = to_answer else { return Ok(()) };
@@ -144,7 +140,7 @@ impl Connection {
             let accepted = accepted.tools().prompts().resources();
             filter = filter.restricted_to(&accepted);
         }
-        let principal = self.inbound.get(incoming).and_then(InboundRequest::principal);
+        let principal = self.inbound.requests().get(incoming).and_then(InboundRequest::principal);
         self.subscribers.open(&mut self.env, to.stream, &id, filter, principal)?;
         self.inbound.remove(incoming);
         Ok(())
@@ -155,11 +151,11 @@ impl Connection {
         incoming: IncomingId,
         accepted: Option<Filter>,
     ) -> Result<(), ErrorObject> {
-        let uri = self.inbound.get(incoming).and_then(subscribed).unwrap_or_default();
+        let uri = self.inbound.requests().get(incoming).and_then(subscribed).unwrap_or_default();
         if accepted.is_some_and(|accepted| !accepted.uris.iter().any(|it| **it == *uri)) {
             return Err(ErrorObject::new(code::RESOURCE_NOT_FOUND, "the resource has no changes"));
         }
-        let principal = self.inbound.get(incoming).and_then(InboundRequest::principal);
+        let principal = self.inbound.requests().get(incoming).and_then(InboundRequest::principal);
         self.subscribers.subscribe_in_session(&mut self.env, &uri, principal)?;
         let _infallible = self.inbound.respond(&mut self.env, incoming, &|_, out| {
             out.extend_from_slice(b"{}");

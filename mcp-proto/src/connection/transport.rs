@@ -19,26 +19,19 @@ use crate::wire::Outbox;
 impl Connection {
     /// Takes the oldest message to send.
     pub(crate) fn poll_outgoing(&mut self) -> Option<Outgoing<'_>> {
-        self.send_deferred();
+        self.inbound.send_deferred(&mut self.env);
         self.env.out.poll()
     }
 
     pub(crate) fn has_outgoing(&mut self) -> bool {
-        self.send_deferred();
+        self.inbound.send_deferred(&mut self.env);
         !self.env.out.is_empty()
     }
 
     /// Returns the outbox of a byte stream, in line framing.
     pub(crate) fn lines(&mut self) -> &mut Outbox {
-        self.send_deferred();
+        self.inbound.send_deferred(&mut self.env);
         self.env.out.lines()
-    }
-
-    /// Queues deferred progress notifications for which there is room now.
-    pub(super) fn send_deferred(&mut self) {
-        if self.inbound.has_deferred() {
-            self.inbound.send_deferred(&mut self.env);
-        }
     }
 
     /// Selects line framing on a byte stream.
@@ -56,7 +49,7 @@ impl Connection {
     }
 
     pub(crate) fn release(&mut self, route: Route, bytes: usize) {
-        self.send_deferred();
+        self.inbound.send_deferred(&mut self.env);
         self.env.out.release(route, bytes);
     }
 
@@ -102,7 +95,7 @@ impl Connection {
         if let Some(subscribers) = self.subscribers.allocated_mut() {
             subscribers.on_stream_closed(&mut self.env, stream);
         }
-        while let Some(incoming) = self.inbound.first_on(stream) {
+        while let Some(incoming) = self.inbound.requests().first_on(stream) {
             self.withdraw(incoming, None);
         }
         self.check_drained();
@@ -126,7 +119,7 @@ impl Connection {
 
     /// Returns the application's call that our request `id` belongs to.
     pub(crate) fn call_of(&self, id: u64) -> Option<CallId> {
-        self.calls.get(id).filter(|call| call.owner.is_application()).map(|call| call.id)
+        self.calls.table().get(id).filter(|call| call.owner.is_application()).map(|call| call.id)
     }
 
     /// Fails our request `id`, whose exchange ended without a response.
@@ -143,7 +136,7 @@ impl Connection {
         if is_lost && self.calls.recover(&mut self.env, id, is_open) {
             return self.settle();
         }
-        let is_read = self.calls.get(id).is_some_and(|call| call.is_read);
+        let is_read = self.calls.table().get(id).is_some_and(|call| call.is_read);
         let why = if is_read && why == CallError::Lost { CallError::LostRead } else { why };
         self.on_response((id, owner), None, Err(why));
         self.settle();
@@ -163,7 +156,7 @@ impl Connection {
 
     /// Client: drops the cached results that may depend on who asked for them.
     pub(crate) fn forget_private_results(&mut self) {
-        if self.limits().cache_bytes_max > 0 {
+        if self.env.limits().cache_bytes_max > 0 {
             self.cache.forget_private();
         }
     }

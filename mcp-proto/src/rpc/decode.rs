@@ -132,12 +132,6 @@ impl<'a> Params<'a> {
     pub(crate) fn meta_member(&self, name: &str) -> Option<&'a [u8]> {
         find(self.meta?, name)
     }
-
-    /// Returns whether `_meta` has a member with one of `names`.
-    pub(crate) fn meta_has_any<const N: usize>(&self, names: [&str; N]) -> bool {
-        let is_one = |key| names.iter().any(|name| key_is(key, name));
-        self.meta.is_some_and(|meta| members(meta).any(|(key, _)| is_one(key)))
-    }
 }
 
 /// An index of the members of an object, complete up to `N` members.

@@ -33,7 +33,7 @@ pub(super) fn listen(
     let calls_max = env.limits().calls_max;
     let queued = subscriptions.queued();
     // One subscription may queue any number of URIs; the next is blocked until some are sent.
-    if calls.len() >= calls_max || (queued > 0 && queued + asked.uris.len() > calls_max) {
+    if calls.table().len() >= calls_max || (queued > 0 && queued + asked.uris.len() > calls_max) {
         return Err(Misuse::Blocked);
     }
     let call = calls.insert_local(Owner::Listen);
@@ -63,11 +63,12 @@ pub(super) fn ask(
     questions: &[(&str, NeededInput)],
     state: Option<&str>,
 ) -> Result<Delivery, Misuse> {
-    let open = inbound.get(incoming).ok_or(Misuse::Stale)?;
+    let open = inbound.requests().get(incoming).ok_or(Misuse::Stale)?;
     let ReplyTo::Peer { to, .. } = open.reply else { return Err(Misuse::Unsupported) };
     let limits = env.limits();
     let fits = open.rounds() < limits.input_rounds_max
-        && calls.len() + inbound.held_questions() + questions.len() <= limits.calls_max;
+        && calls.table().len() + inbound.requests().held_questions() + questions.len()
+            <= limits.calls_max;
     if !fits {
         return Err(Misuse::Blocked);
     }
@@ -85,7 +86,7 @@ pub(super) fn ask(
     }
     let is_held = !allowed.traffic && !written.is_empty();
     let bytes: usize = written.iter().map(|question| question.params.len()).sum();
-    if is_held && inbound.bytes() + bytes > limits.requests_bytes_max {
+    if is_held && inbound.requests().bytes() + bytes > limits.requests_bytes_max {
         return Err(Misuse::Blocked);
     }
     inbound.begin_asking(env, incoming, questions, state);

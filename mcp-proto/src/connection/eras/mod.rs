@@ -23,7 +23,7 @@ use rules::{Delivery, LogTarget};
 /// Returns whether the peer may be waiting for our responses before it can answer our calls.
 pub(super) fn peer_may_be_waiting(env: &Env, inbound: &Inbound) -> bool {
     match env.era() {
-        Era::Legacy => env.side() == Side::Client && !inbound.is_empty(),
+        Era::Legacy => env.side() == Side::Client && !inbound.requests().is_empty(),
         Era::Modern => false,
     }
 }
@@ -132,7 +132,11 @@ pub(super) fn ask(
     questions: &[(&str, NeededInput)],
     state: Option<&str>,
 ) -> Result<Delivery, Misuse> {
-    let open = inbound.get(incoming).filter(|open| open.asking().is_none()).ok_or(Misuse::Stale)?;
+    let open = inbound
+        .requests()
+        .get(incoming)
+        .filter(|open| open.asking().is_none())
+        .ok_or(Misuse::Stale)?;
     if !open.rule.is_some_and(|rule| rule.may_ask) {
         return Err(Misuse::Unsupported);
     }

@@ -55,7 +55,7 @@ pub(super) fn listen(
     let mut object = Object::begin(&mut params);
     filter.write(object.key("notifications"));
     object.end();
-    if calls.len() >= env.limits().calls_max {
+    if calls.table().len() >= env.limits().calls_max {
         return Err(Misuse::Blocked);
     }
     let rule = env.own_call_rule(Some(MethodId::Listen), &params)?;
@@ -103,7 +103,7 @@ fn tagged(
             return call;
         }
         // The notification crossed the end of its subscription.
-        None if call.is_some_and(|call| calls.is_retired(call.0)) => return None,
+        None if call.is_some_and(|call| calls.table().is_retired(call.0)) => return None,
         _ => {}
     }
     let why = match (is_acknowledged, id) {
@@ -144,7 +144,7 @@ pub(in super::super) fn on_cancelled(
 ) -> Option<u64> {
     let wire = id.as_u64();
     let call = wire.map(CallId).filter(|call| subscriptions.is_acknowledged(*call).is_some());
-    let crossed_its_end = wire.is_some_and(|wire| calls.is_retired(wire));
+    let crossed_its_end = wire.is_some_and(|wire| calls.table().is_retired(wire));
     if call.is_none() && !crossed_its_end {
         env.bad_notification(MethodId::Cancelled.name(), "`requestId` names no subscription");
     }
@@ -178,7 +178,7 @@ pub(super) fn ask(
     questions: &[(&str, NeededInput)],
     state: Option<&str>,
 ) -> Result<(), Misuse> {
-    let open = inbound.get(incoming).ok_or(Misuse::Stale)?;
+    let open = inbound.requests().get(incoming).ok_or(Misuse::Stale)?;
     let mut result = Vec::new();
     let mut object = Object::begin(&mut result);
     object.str("resultType", "input_required");

@@ -33,18 +33,14 @@ pub(in super::super) fn receives_requests(env: &Env) -> bool {
     }
 }
 
-/// Returns whether `peer`, the sender of a request, accepts requests itself.
+/// Returns whether `peer`, the sender of a request, accepts requests itself. We then ask it by
+/// requests and deliver its request again with the answers; a modern client retries it itself.
 // FRM-17: a modern client does not.
 pub(in super::super) fn takes_requests(peer: &Peer) -> bool {
     match peer.revision.era() {
         Era::Legacy => true,
         Era::Modern => false,
     }
-}
-
-/// Returns whether we deliver a request again with the answers; a modern client retries it itself.
-pub(in super::super) fn delivers_again(peer: &Peer) -> bool {
-    takes_requests(peer)
 }
 
 /// Returns the revision in which this side declared its capabilities; a legacy client does that
@@ -247,10 +243,7 @@ mod tests {
                 assert_eq!(receives_requests(&env), !is_modern_client, "{revision} {side:?}");
                 assert_eq!(repeats_calls(&env), is_modern_client, "{revision} {side:?}");
                 let peer = Peer::for_test(Side::Client, revision);
-                assert_eq!(
-                    (takes_requests(&peer), delivers_again(&peer)),
-                    (!is_modern, !is_modern)
-                );
+                assert_eq!(takes_requests(&peer), !is_modern);
                 assert_eq!(result_meta(&env, revision).is_some(), is_modern);
             }
         }

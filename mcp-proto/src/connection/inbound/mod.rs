@@ -71,8 +71,9 @@ impl Inbound {
         self.caller.as_ref()?.principal()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.requests.is_empty()
+    /// Returns the table of the open requests, for lookups.
+    pub(crate) fn requests(&self) -> &RequestTable {
+        &self.requests
     }
 
     /// Returns whether no request and no batch is open.
@@ -83,27 +84,6 @@ impl Inbound {
     /// Returns the memory of all requests and batches, in bytes.
     pub(crate) fn cost(&self) -> usize {
         self.requests.bytes() + self.requests.len() * REQUEST_BYTES + self.batches.bytes()
-    }
-
-    pub(crate) fn get(&self, incoming: IncomingId) -> Option<&InboundRequest> {
-        self.requests.get(incoming)
-    }
-
-    pub(crate) fn find(&self, id: &RequestId) -> Option<IncomingId> {
-        self.requests.find(id)
-    }
-
-    pub(crate) fn first(&self) -> Option<IncomingId> {
-        self.requests.first()
-    }
-
-    /// Returns the oldest request that `is_it` selects.
-    pub(crate) fn first_that(&self, is_it: impl Fn(&InboundRequest) -> bool) -> Option<IncomingId> {
-        self.requests.first_that(is_it)
-    }
-
-    pub(crate) fn first_on(&self, stream: StreamId) -> Option<IncomingId> {
-        self.requests.first_on(stream)
     }
 
     /// Returns the stream of an open request.
@@ -163,7 +143,7 @@ impl Inbound {
         let identity = context.meta.as_ref().map_or(0, |meta| identity_cost(meta.as_bytes()));
         let bytes = kept(&request.params) + kept(&context.meta) + identity;
         let delivers_again =
-            rule.is_some_and(|rule| rule.may_ask) && rules::delivers_again(&sender.peer);
+            rule.is_some_and(|rule| rule.may_ask) && rules::takes_requests(&sender.peer);
         // A subscription is opened from its params once the application has accepted it.
         let is_subscription =
             rule.is_some_and(|rule| matches!(rule.id, MethodId::Listen | MethodId::Subscribe));
@@ -515,15 +495,9 @@ impl Inbound {
         Ok(())
     }
 
-    /// Returns whether progress is deferred.
-    pub(crate) fn has_deferred(&self) -> bool {
-        self.requests.has_deferred()
-    }
-
     /// Sends deferred progress while there is room.
-    #[cold]
     pub(crate) fn send_deferred(&mut self, env: &mut Env) {
-        loop {
+        while self.requests.has_deferred() {
             let has_room = |stream| env.require_room(Route::Stream(stream)).is_ok();
             let Some((stream, params)) = self.requests.next_deferred(has_room) else { break };
             env.send_progress(stream, &params);
@@ -556,19 +530,9 @@ impl Inbound {
         self.requests.hold(incoming, questions);
     }
 
-    /// Returns the number of held questions.
-    pub(crate) fn held_questions(&self) -> usize {
-        self.requests.held_questions()
-    }
-
     /// Takes the held questions of the oldest request that has any.
     pub(crate) fn next_held(&mut self) -> Option<(IncomingId, Vec<WrittenQuestion>)> {
         self.requests.next_held()
-    }
-
-    /// Returns the bytes held by the open requests.
-    pub(crate) fn bytes(&self) -> usize {
-        self.requests.bytes()
     }
 
     /// Handles the outcome of a question. Returns the error for the request if the question failed.

@@ -67,7 +67,7 @@ fn response(wire: &str) -> String {
 fn a_request_is_answered_at_most_once_json_06() {
     let (mut env, mut inbound) = server(Limits::default());
     let incoming = deliver(&mut env, &mut inbound, ALONE, "a");
-    assert_eq!(inbound.find(&"a".into()), Some(incoming));
+    assert_eq!(inbound.requests().find(&"a".into()), Some(incoming));
     assert!(inbound.has_id(&"a".into()) && !inbound.is_idle());
     assert_eq!(inbound.stream_of(Some(incoming)), Some(ALONE.stream));
     respond(&mut env, &mut inbound, incoming).unwrap();
@@ -118,7 +118,7 @@ fn an_unencodable_result_leaves_the_request_open_and_its_progress_deferred() {
         Err(Unencodable)
     };
     assert!(matches!(inbound.respond(&mut env, incoming, &broken), Err(Misuse::Unencodable)));
-    assert!(env.sent().is_empty() && inbound.has_deferred());
+    assert!(env.sent().is_empty() && inbound.requests().has_deferred());
     respond(&mut env, &mut inbound, incoming).unwrap();
     let sent = env.sent();
     assert_eq!(sent.len(), 2);
@@ -168,7 +168,7 @@ fn deferred_progress_is_replaced_by_the_latest() {
     inbound.send_deferred(&mut env);
     let sent = env.sent();
     assert!(sent.len() == 1 && sent[0].contains(r#""progress":3"#), "{sent:?}");
-    assert!(!inbound.has_deferred());
+    assert!(!inbound.requests().has_deferred());
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_request_is_delivered_again_with_the_answers() {
         answers.iter().map(|(key, answer)| (key.to_string(), answer.to_string())).collect();
     assert_eq!(answers, [("q".into(), "[1]".into()), ("r".into(), "[2]".to_string())]);
     assert_eq!((context.state.as_deref(), context.wants_progress), (Some("s"), true));
-    assert_eq!(inbound.get(again).unwrap().rounds(), 1);
+    assert_eq!(inbound.requests().get(again).unwrap().rounds(), 1);
     assert_eq!(inbound.on_answer(&mut env, first, 0, answer("[3]")), None, "the request has ended");
     respond(&mut env, &mut inbound, again).unwrap();
     assert_eq!(env.sent(), [response("a")]);
@@ -264,15 +264,15 @@ fn question(params: &str) -> WrittenQuestion {
 fn held_questions_are_taken_oldest_first_and_counted_t_28() {
     let (mut env, mut inbound) = server(Limits::default());
     let [first, second] = ["a", "b"].map(|wire| deliver(&mut env, &mut inbound, ALONE, wire));
-    let bytes = inbound.bytes();
+    let bytes = inbound.requests().bytes();
     inbound.hold(second, vec![question("{}")]);
     inbound.hold(first, vec![question("{}"), question("[1,2]")]);
-    assert_eq!((inbound.held_questions(), inbound.bytes()), (3, bytes + 9));
+    assert_eq!((inbound.requests().held_questions(), inbound.requests().bytes()), (3, bytes + 9));
     let taken = inbound.next_held().map(|(incoming, questions)| (incoming, questions.len()));
     assert_eq!(taken, Some((first, 2)));
-    assert_eq!((inbound.held_questions(), inbound.bytes()), (1, bytes + 2));
+    assert_eq!((inbound.requests().held_questions(), inbound.requests().bytes()), (1, bytes + 2));
     assert_eq!(inbound.next_held().map(|(incoming, _)| incoming), Some(second));
-    assert!(inbound.next_held().is_none() && inbound.bytes() == bytes);
+    assert!(inbound.next_held().is_none() && inbound.requests().bytes() == bytes);
 }
 
 #[test]
@@ -283,14 +283,16 @@ fn a_removed_request_takes_its_id_progress_and_questions_with_it_can_03_t_28() {
         inbound.progress(&mut env, incoming, &Progress::new(value)).unwrap();
     }
     assert_eq!(env.sent().len(), 1);
-    assert!(inbound.has_deferred());
+    assert!(inbound.requests().has_deferred());
     ask(&mut env, &mut inbound, incoming);
     assert_eq!(env.sent().len(), 1, "progress precedes the questions");
     inbound.hold(incoming, vec![question("{}")]);
     assert!(inbound.remove(incoming).is_some() && inbound.remove(incoming).is_none());
-    assert_eq!((inbound.held_questions(), inbound.bytes()), (0, 0));
+    assert_eq!((inbound.requests().held_questions(), inbound.requests().bytes()), (0, 0));
     assert!(inbound.next_held().is_none(), "nothing is asked for a cancelled request");
-    assert!(!inbound.has_id(&"a".into()) && !inbound.has_deferred() && inbound.is_idle());
+    assert!(
+        !inbound.has_id(&"a".into()) && !inbound.requests().has_deferred() && inbound.is_idle()
+    );
 }
 
 #[test]

@@ -18,7 +18,6 @@ use crate::method::{Method, MethodId};
 use crate::queues::Draft;
 use crate::revision::MethodRule;
 use crate::rpc::{self, ErrorObject, Params, RequestId};
-use crate::time::Instant;
 use crate::vocabulary::{
     CallError, CallId, CallTimeouts, Event, IncomingId, OutgoingKind, Progress, Route, StreamId,
     ViolationKind,
@@ -96,31 +95,15 @@ pub(crate) enum Answered {
 }
 
 impl PendingCalls {
-    pub(crate) fn len(&self) -> usize {
-        self.table.len()
-    }
-
-    pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.table.next_deadline()
-    }
-
-    pub(crate) fn overdue(&self, now: Instant) -> Option<u64> {
-        self.table.overdue(now)
-    }
-
-    pub(crate) fn get(&self, id: u64) -> Option<&Call> {
-        self.table.get(id)
+    /// Returns the table of the pending calls, for lookups.
+    pub(crate) fn table(&self) -> &CallTable {
+        &self.table
     }
 
     /// Returns the owner of the request `id` if it awaits a response.
     #[inline]
     pub(crate) fn owner_in_flight(&self, id: u64) -> Option<Owner> {
         self.table.get(id).filter(|call| call.is_in_flight()).map(|call| call.owner)
-    }
-
-    /// Returns whether late messages are expected for the ended request `id`.
-    pub(crate) fn is_retired(&self, id: u64) -> bool {
-        self.table.is_retired(id)
     }
 
     /// Returns whether the call with the wire id `id` is pending.
@@ -132,11 +115,6 @@ impl PendingCalls {
     pub(crate) fn only_call(&self, owner: Owner) -> Option<u64> {
         let (id, call) = self.table.iter().next()?;
         (self.table.len() == 1 && call.owner == owner).then_some(id)
-    }
-
-    /// Returns the bytes retained for retrying calls.
-    pub(crate) fn bytes(&self) -> usize {
-        self.table.bytes()
     }
 
     pub(crate) fn record_ended(&mut self) {
@@ -505,8 +483,8 @@ impl PendingCalls {
 
     /// Resumes suspended deadlines after the last inbound request has ended.
     pub(crate) fn resume_deadlines(&mut self, env: &Env) {
-        if self.table.has_suspended() {
-            self.table.resume_all(env.now);
+        if let Some(table) = self.table.allocated_mut() {
+            table.resume_all(env.now);
         }
     }
 

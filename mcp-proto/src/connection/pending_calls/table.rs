@@ -344,11 +344,6 @@ impl CallTable {
         self.suspended.insert(id, ());
     }
 
-    /// Returns whether the timeout of any call is suspended.
-    pub(crate) fn has_suspended(&self) -> bool {
-        !self.suspended.is_empty()
-    }
-
     /// Restarts all suspended timeouts.
     pub(crate) fn resume_all(&mut self, now: Instant) {
         for (id, ()) in core::mem::take(&mut self.suspended) {

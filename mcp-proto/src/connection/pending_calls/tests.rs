@@ -8,6 +8,7 @@ use super::*;
 use crate::connection::lifecycle::phase::Phase;
 use crate::limits::Limits;
 use crate::revision::{Revision, Side};
+use crate::time::Instant;
 use crate::vocabulary::CallOptions;
 use crate::vocabulary::for_test::{message, params_in};
 
@@ -67,8 +68,8 @@ fn progress(env: &mut Env, calls: &mut PendingCalls, id: u64, progress: u64) {
 
 /// Returns the state of the request `id`, as named in the diagram.
 fn state(calls: &PendingCalls, id: u64) -> &'static str {
-    match calls.get(id).map(|call| &call.state) {
-        None if calls.is_retired(id) => "retired",
+    match calls.table().get(id).map(|call| &call.state) {
+        None if calls.table().is_retired(id) => "retired",
         None => "over",
         Some(CallState::InFlight) => "in flight",
         Some(CallState::Gathering(_)) => "gathering",
@@ -98,6 +99,7 @@ fn ends(env: &mut Env) -> Vec<String> {
 
 fn deadline(calls: &PendingCalls) -> Option<u64> {
     calls
+        .table()
         .next_deadline()
         .map(|at| u64::try_from(at.duration_since(Instant::ZERO).as_millis()).unwrap())
 }
@@ -108,15 +110,15 @@ fn a_call_is_in_flight_until_it_is_answered_and_completes_once() {
         let (mut env, mut calls) = client(revision);
         let id = send(&mut env, &mut calls);
         assert_eq!(
-            (state(&calls, id), calls.owner_in_flight(id).is_some(), calls.len()),
+            (state(&calls, id), calls.owner_in_flight(id).is_some(), calls.table().len()),
             ("in flight", true, 1)
         );
         for wanted in [&["call#1 ok"][..], &[]] {
             answer(&mut env, &mut calls, id, "{}");
-            assert_eq!((state(&calls, id), calls.len()), ("over", 0));
+            assert_eq!((state(&calls, id), calls.table().len()), ("over", 0));
             assert_eq!(ends(&mut env), wanted);
         }
-        assert_eq!((deadline(&calls), calls.bytes()), (None, 0));
+        assert_eq!((deadline(&calls), calls.table().bytes()), (None, 0));
         assert!(!calls.forget_retired(id), "no late response is expected");
     }
 }
@@ -144,7 +146,7 @@ fn a_call_is_retried_with_input_under_a_new_wire_id_id_11() {
     assert_eq!((state(&calls, id), state(&calls, 2)), ("over", "in flight"));
     answer(&mut env, &mut calls, 2, "{}");
     assert_eq!(ends(&mut env), ["call#1 ok"]);
-    assert_eq!((calls.len(), calls.bytes()), (0, 0));
+    assert_eq!((calls.table().len(), calls.table().bytes()), (0, 0));
 }
 
 #[test]
@@ -194,7 +196,7 @@ fn a_cancel_and_a_timeout_end_a_call_in_every_state_can_01_tmo_02() {
             assert!(!calls.cancel(&mut env, CallId(id), "enough"), "it has ended");
         } else {
             env.at(25_000);
-            assert_eq!(calls.overdue(env.now), Some(id));
+            assert_eq!(calls.table().overdue(env.now), Some(id));
             calls.expire(&mut env, id, false);
         }
         let cancelled = env.sent();
@@ -203,7 +205,7 @@ fn a_cancel_and_a_timeout_end_a_call_in_every_state_can_01_tmo_02() {
             cancelled.iter().all(|it| it.contains("cancelled") && it.contains(r#""requestId":1"#))
         );
         assert_eq!(
-            (state(&calls, id), calls.len(), calls.bytes()),
+            (state(&calls, id), calls.table().len(), calls.table().bytes()),
             (after, 0, 0),
             "{before} {end}"
         );
@@ -258,7 +260,11 @@ fn one_late_response_is_expected_per_call_up_to_the_limit_can_05() {
     for id in &ids {
         calls.cancel(&mut env, CallId(*id), "");
     }
-    assert!(!calls.is_retired(ids[0]) && calls.is_retired(ids[1]) && calls.is_retired(ids[2]));
+    assert!(
+        !calls.table().is_retired(ids[0])
+            && calls.table().is_retired(ids[1])
+            && calls.table().is_retired(ids[2])
+    );
     assert!(calls.forget_retired(ids[2]));
     assert!(!calls.forget_retired(ids[2]));
     // Several messages may cross the end of a subscription.
@@ -379,7 +385,7 @@ fn a_refused_question_fails_the_call_and_withdraws_the_others_t_99() {
     let ends = ends(&mut env);
     assert!(ends.len() == 1 && ends[0].starts_with("call#1 InputRefused"), "{ends:?}");
     assert!(ends[0].ends_with("questions: [request#7]"), "{ends:?}");
-    assert_eq!((env.sent().len(), calls.bytes()), (0, 0));
+    assert_eq!((env.sent().len(), calls.table().bytes()), (0, 0));
 }
 
 #[test]
@@ -396,7 +402,7 @@ fn lose_all_removes_calls_oldest_first_with_their_questions() {
         (CallId(pinged), Owner::KeepAlive, CallError::Lost),
     ];
     assert_eq!((&lost[..], &questions[..]), (&wanted[..], &[ASKED][..]));
-    assert_eq!((calls.len(), calls.bytes(), deadline(&calls)), (0, 0, None));
+    assert_eq!((calls.table().len(), calls.table().bytes(), deadline(&calls)), (0, 0, None));
     assert_eq!(ends(&mut env).len(), 0, "the router reports them");
 }
 
