@@ -27,7 +27,6 @@
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
-use crate::collections::SmallMap;
 use crate::time::Instant;
 use crate::vocabulary::StreamId;
 
@@ -102,7 +101,7 @@ pub(super) struct Exchange {
 
 impl Exchange {
     /// Creates the exchange of a POST, whose kind of response is undecided.
-    fn posted(stream: StreamId, is_request: bool, due: Instant) -> Self {
+    pub(super) fn posted(stream: StreamId, is_request: bool, due: Instant) -> Self {
         let state = ResponseState::Undecided { is_request, kinds: Kinds::Any };
         Self { stream, state, due, prefix: Vec::new() }
     }
@@ -242,67 +241,6 @@ impl Exchange {
     /// Takes the bytes to send before any message.
     pub(super) fn take_prefix(&mut self) -> Vec<u8> {
         core::mem::take(&mut self.prefix)
-    }
-}
-
-/// The open exchanges.
-#[derive(Debug)]
-pub(super) struct Exchanges {
-    open: SmallMap<ServerExchangeId, Exchange, 1>,
-    next: NonZeroU64,
-}
-
-impl Exchanges {
-    pub(super) fn new() -> Self {
-        Self { open: SmallMap::default(), next: NonZeroU64::MIN }
-    }
-
-    /// Opens the exchange of a POST. Returns its id and its stream, which nothing else has used.
-    pub(super) fn open_posted(
-        &mut self,
-        is_request: bool,
-        due: Instant,
-    ) -> (ServerExchangeId, StreamId) {
-        let stream = StreamId(self.next.get());
-        (self.open(Exchange::posted(stream, is_request, due)), stream)
-    }
-
-    /// Opens an exchange under an unused id.
-    pub(super) fn open(&mut self, exchange: Exchange) -> ServerExchangeId {
-        let id = ServerExchangeId(self.next);
-        self.next = self.next.saturating_add(1);
-        self.open.insert(id, exchange);
-        id
-    }
-
-    pub(super) fn get(&self, id: ServerExchangeId) -> Option<&Exchange> {
-        self.open.get(&id)
-    }
-
-    pub(super) fn get_mut(&mut self, id: ServerExchangeId) -> Option<&mut Exchange> {
-        self.open.get_mut(&id)
-    }
-
-    pub(super) fn remove(&mut self, id: ServerExchangeId) -> Option<Exchange> {
-        self.open.remove(&id)
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = (ServerExchangeId, &Exchange)> {
-        self.open.iter().map(|(id, exchange)| (*id, exchange))
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.open.is_empty()
-    }
-
-    /// Returns when the next exchange is due.
-    pub(super) fn next_due(&self) -> Option<Instant> {
-        self.open.values().map(Exchange::due).min()
-    }
-
-    /// Returns the exchanges that are due.
-    pub(super) fn due(&self, now: Instant) -> Vec<ServerExchangeId> {
-        self.iter().filter(|(_, exchange)| exchange.due <= now).map(|(id, _)| id).collect()
     }
 }
 

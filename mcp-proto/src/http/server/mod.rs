@@ -4,8 +4,8 @@
 //! no request use the stream that a GET opens. The first message decides the kind of response: a
 //! single response is sent as JSON, anything else as an event stream.
 //!
-//! [`HttpServer`] combines the server, its [`Streams`] and its [`Exchanges`], which are independent
-//! of each other.
+//! [`HttpServer`] combines the server, its [`Streams`] and its [`Exchange`]s, which are independent of
+//! each other.
 
 mod event_id;
 mod exchange;
@@ -18,6 +18,7 @@ mod usage;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::num::NonZeroU64;
 use core::ops::{Deref, DerefMut};
 
 use bytes::Bytes;
@@ -28,12 +29,13 @@ pub use streams::Unresumable;
 pub use usage::ServerUsage;
 
 use self::event_id::read_event_id;
-use self::exchange::{Exchange, Exchanges, ResponseKind, ResponseState};
+use self::exchange::{Exchange, ResponseKind, ResponseState};
 use self::scope::Scope;
 use self::streams::{MessageStream, Streams, UNSOLICITED, comment, retry_event};
 use super::byte_order_mark;
 use super::refusal::Refusal;
 use super::reply::{BodyChunk, Reply};
+use crate::collections::SmallMap;
 use crate::error::code;
 use crate::message_endpoint::MessageEndpoint as _;
 use crate::meta::ContextCache;
@@ -88,7 +90,9 @@ pub struct HttpServer {
     settings: Arc<StreamSettings>,
     scope: Scope,
     streams: Streams,
-    exchanges: Exchanges,
+    exchanges: SmallMap<ServerExchangeId, Exchange, 1>,
+    /// The id of the next exchange, and the stream of the next POST.
+    next_exchange: NonZeroU64,
     now: Instant,
 }
 
@@ -125,7 +129,15 @@ impl HttpServer {
     fn with_scope(mut server: Server, scope: Scope, settings: Arc<StreamSettings>) -> Self {
         server.use_streams();
         let streams = Streams::new(settings.replay_bytes_max);
-        Self { server, settings, scope, streams, exchanges: Exchanges::new(), now: Instant::ZERO }
+        Self {
+            server,
+            settings,
+            scope,
+            streams,
+            exchanges: SmallMap::default(),
+            next_exchange: NonZeroU64::MIN,
+            now: Instant::ZERO,
+        }
     }
 
     /// Returns the session id, or `None` if this is a modern server.
@@ -233,7 +245,9 @@ impl HttpServer {
             Some(_) => self.settings.prime_after,
             None => self.settings.keep_alive_period(),
         };
-        let (id, stream) = self.exchanges.open_posted(is_request, self.now + delay);
+        // No other stream has used this number.
+        let stream = StreamId(self.next_exchange.get());
+        let id = self.open(Exchange::posted(stream, is_request, self.now + delay));
         self.streams.open(stream, Some(id));
         hand_over(&mut self.server, self.now, stream);
         self.route();
@@ -243,13 +257,20 @@ impl HttpServer {
         id
     }
 
+    fn open(&mut self, exchange: Exchange) -> ServerExchangeId {
+        let id = ServerExchangeId(self.next_exchange);
+        self.next_exchange = self.next_exchange.saturating_add(1);
+        self.exchanges.insert(id, exchange);
+        id
+    }
+
     /// Makes the response of an exchange one JSON value, for a client that accepts no event stream.
     ///
     /// Call it right after [`handle_post`](Self::handle_post) or
     /// [`handle_decoded`](Self::handle_decoded). Messages before the response, such as progress,
     /// then use the stream of a GET in a session, and are dropped otherwise.
     pub fn require_json(&mut self, id: ServerExchangeId) {
-        if let Some(exchange) = self.exchanges.get_mut(id) {
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.require_json();
         }
     }
@@ -290,14 +311,14 @@ impl HttpServer {
         };
         if last.is_some_and(|last| self.streams.is_finished_after(stream, last)) {
             let due = self.now + self.settings.keep_alive_period();
-            return Ok(self.exchanges.open(Exchange::finished(stream, due)));
+            return Ok(self.open(Exchange::finished(stream, due)));
         }
         self.streams.rewind(&mut self.server, stream, last)?;
         let due = self.now + self.settings.keep_alive_period();
-        let id = self.exchanges.open(Exchange::listening(stream, due));
+        let id = self.open(Exchange::listening(stream, due));
         self.streams.attach(stream, id);
         let prefix = self.filler(stream, id);
-        if let Some(exchange) = self.exchanges.get_mut(id) {
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.begin_with(prefix);
         }
         Ok(id)
@@ -310,7 +331,7 @@ impl HttpServer {
     // T-76, T-77: disconnection cancels a modern request and no legacy one.
     pub fn handle_gone(&mut self, now: Instant, id: ServerExchangeId) {
         self.now = self.now.max(now);
-        let Some(exchange) = self.exchanges.remove(id) else { return };
+        let Some(exchange) = self.exchanges.remove(&id) else { return };
         let stream = exchange.stream();
         match self.scope {
             Scope::Single(_) => {
@@ -330,8 +351,10 @@ impl HttpServer {
         self.now = self.now.max(now);
         self.server.handle_timeout(self.now);
         self.route();
-        for id in self.exchanges.due(self.now) {
-            let Some(exchange) = self.exchanges.get(id) else { continue };
+        let is_due = |(_, exchange): &(_, &Exchange)| exchange.due() <= self.now;
+        let due: Vec<_> = self.exchanges.iter().filter(is_due).map(|(id, _)| *id).collect();
+        for id in due {
+            let Some(exchange) = self.exchanges.get(&id) else { continue };
             let filler = match exchange.state() {
                 // A message is ready, so no filler is needed.
                 _ if self.has_next(id, exchange) => Vec::new(),
@@ -341,7 +364,7 @@ impl HttpServer {
                 }
             };
             let next = self.now + self.settings.keep_alive_period();
-            if let Some(exchange) = self.exchanges.get_mut(id) {
+            if let Some(exchange) = self.exchanges.get_mut(&id) {
                 exchange.on_due(filler, next);
             }
         }
@@ -350,7 +373,10 @@ impl HttpServer {
     /// Returns whether an exchange has a message to send or ends.
     fn has_next(&self, id: ServerExchangeId, exchange: &Exchange) -> bool {
         let Some(stream) = self.streams.read_by(exchange.stream(), id) else { return true };
-        exchange.is_cut() || stream.is_done() || !stream.is_read() || self.server.is_closed()
+        exchange.is_cut()
+            || stream.replay.is_done()
+            || !stream.replay.is_read()
+            || self.server.is_closed()
     }
 
     /// Returns the time at which to call [`handle_timeout`](Self::handle_timeout).
@@ -358,7 +384,7 @@ impl HttpServer {
     /// Returns `None` if no timer is running. Takes time linear in the number of open exchanges.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.exchanges.next_due().into_iter().chain(self.server.poll_timeout()).min()
+        self.exchanges.values().map(Exchange::due).chain(self.server.poll_timeout()).min()
     }
 
     /// Removes and returns the oldest event, if any. Takes O(1) time.
@@ -371,8 +397,8 @@ impl HttpServer {
     /// Also returns true whenever the server is closed.
     pub fn has_output(&mut self) -> bool {
         self.route();
-        let has_output = |(id, exchange): (ServerExchangeId, &Exchange)| {
-            exchange.has_prefix() || self.has_next(id, exchange)
+        let has_output = |(id, exchange): (&ServerExchangeId, &Exchange)| {
+            exchange.has_prefix() || self.has_next(*id, exchange)
         };
         self.exchanges.iter().any(has_output) || self.server.is_closed()
     }
@@ -383,21 +409,22 @@ impl HttpServer {
     /// Each response is returned only once.
     pub fn poll_reply(&mut self, id: ServerExchangeId) -> Option<Reply> {
         self.route();
-        let exchange = self.exchanges.get(id)?;
+        let exchange = self.exchanges.get(&id)?;
         let stream = self.streams.read_by(exchange.stream(), id);
         match exchange.response(stream.map(MessageStream::unread), self.server.is_closed())? {
             ResponseKind::Json { is_request } => {
                 return Some(self.finish_with_json(id, is_request));
             }
             ResponseKind::Empty => {
-                self.exchanges.remove(id);
+                self.exchanges.remove(&id);
                 return Some(Reply::empty(204));
             }
             ResponseKind::Events => {}
         }
-        let priming = self.priming_tag().filter(|_| stream.is_some_and(|stream| !stream.is_over()));
+        let priming =
+            self.priming_tag().filter(|_| stream.is_some_and(|stream| !stream.replay.is_over()));
         let streams = &self.streams;
-        if let Some(exchange) = self.exchanges.get_mut(id) {
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
             let stream = exchange.stream();
             let priming =
                 || priming.map_or_else(Vec::new, |tag| streams.priming(stream, id, tag, None));
@@ -408,7 +435,7 @@ impl HttpServer {
 
     /// Ends an exchange with one JSON value or an empty body, and removes its stream.
     fn finish_with_json(&mut self, id: ServerExchangeId, is_request: bool) -> Reply {
-        let Some(exchange) = self.exchanges.remove(id) else { return self.ended() };
+        let Some(exchange) = self.exchanges.remove(&id) else { return self.ended() };
         let head = match self.streams.take_single(&mut self.server, exchange.stream()) {
             (Some(answer), error) if is_request => Reply::json(self.scope.status(error), answer),
             (Some(answer), _) => Reply::json(400, answer),
@@ -442,14 +469,14 @@ impl HttpServer {
     /// After [`BodyChunk::End`], the exchange is over.
     pub fn poll_chunk(&mut self, id: ServerExchangeId) -> Option<BodyChunk> {
         self.route();
-        let Some(exchange) = self.exchanges.get_mut(id) else { return Some(BodyChunk::End) };
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return Some(BodyChunk::End) };
         if !matches!(exchange.state(), ResponseState::Streaming(_)) {
             return None;
         }
         let mut frame = exchange.take_prefix();
         let stream = exchange.stream();
         if self.streams.reader(stream) != Some(id) {
-            self.exchanges.remove(id);
+            self.exchanges.remove(&id);
             return Some(BodyChunk::End);
         }
         let tag = self.scope.tag();
@@ -462,7 +489,7 @@ impl HttpServer {
         if !is_over && !exchange.is_cut() && !self.server.is_closed() {
             return None;
         }
-        self.exchanges.remove(id);
+        self.exchanges.remove(&id);
         match self.scope {
             Scope::Session { .. } => self.streams.detach(&mut self.server, stream),
             Scope::Single(_) => self.streams.remove(&mut self.server, stream),
@@ -542,7 +569,7 @@ impl HttpServer {
         // HTTP-14: a response without a priming event is not ended early.
         } else if let Some(tag) = self.priming_tag()
             && let Some(reader) = self.streams.reader(stream)
-            && let Some(exchange) = self.exchanges.get_mut(reader)
+            && let Some(exchange) = self.exchanges.get_mut(&reader)
         {
             let retry = self.settings.retry;
             exchange.on_cut(|is_begun| match retry {
@@ -571,8 +598,12 @@ impl HttpServer {
 }
 
 /// Returns whether the response of a stream has room for one message only.
-fn requires_json(streams: &Streams, exchanges: &Exchanges, stream: StreamId) -> bool {
-    let reader = streams.reader(stream).and_then(|reader| exchanges.get(reader));
+fn requires_json(
+    streams: &Streams,
+    exchanges: &SmallMap<ServerExchangeId, Exchange, 1>,
+    stream: StreamId,
+) -> bool {
+    let reader = streams.reader(stream).and_then(|reader| exchanges.get(&reader));
     reader.is_some_and(Exchange::requires_json)
 }
 

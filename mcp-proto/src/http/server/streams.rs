@@ -56,7 +56,7 @@ impl From<Unresumable> for Refusal {
 /// A stream of messages with at most one reader.
 #[derive(Debug)]
 pub(super) struct MessageStream {
-    replay: Replay,
+    pub(super) replay: Replay,
     reader: Option<ServerExchangeId>,
     /// The JSON-RPC error code of the response, if it is an error.
     error: Option<i64>,
@@ -66,21 +66,6 @@ pub(super) struct MessageStream {
 }
 
 impl MessageStream {
-    /// Returns whether no message will be pushed.
-    pub(super) fn is_done(&self) -> bool {
-        self.replay.is_done()
-    }
-
-    /// Returns whether every message was read.
-    pub(super) fn is_read(&self) -> bool {
-        self.replay.is_read()
-    }
-
-    /// Returns whether no message is left to read.
-    pub(super) fn is_over(&self) -> bool {
-        self.replay.is_over()
-    }
-
     /// Returns what the reader has yet to send.
     pub(super) fn unread(&self) -> Unread {
         Unread { messages: self.replay.unread(), is_all: self.replay.is_done() }

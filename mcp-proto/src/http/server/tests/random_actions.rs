@@ -198,11 +198,13 @@ impl World {
         let unsolicited = self.streams[&0].exchange;
         assert_eq!(session.is_busy(), unsolicited.is_some());
         assert!(
-            session.exchanges.iter().all(|(id, _)| Some(id) == unsolicited),
+            session.exchanges.iter().all(|(id, _)| Some(*id) == unsolicited),
             "{:?}",
             session.exchanges
         );
-        assert!(session.streams.iter().all(|(id, stream)| id == UNSOLICITED || stream.is_done()));
+        assert!(
+            session.streams.iter().all(|(id, stream)| id == UNSOLICITED || stream.replay.is_done())
+        );
     }
 }
 
