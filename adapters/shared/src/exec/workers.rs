@@ -233,7 +233,8 @@ impl Workers {
             inline.tasks.push_back(task);
         } else {
             drop(inline);
-            self.run_on_pool(task);
+            self.queue(task);
+            self.threads.start();
         }
     }
 

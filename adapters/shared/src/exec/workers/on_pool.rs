@@ -14,12 +14,6 @@ use crate::exec::pace::Pace;
 use crate::exec::thread_pool::Job;
 
 impl Workers {
-    /// Queues a task and starts threads for it.
-    pub(super) fn run_on_pool(&self, task: Task) {
-        self.queue(task);
-        self.threads.start();
-    }
-
     /// Queues a task, for threads that the caller starts.
     pub(super) fn queue(&self, task: Task) {
         let Task { incoming, pace, work } = task;

@@ -14,7 +14,6 @@ use mcp_proto::{Caller, DecodedMessage, Instant, MethodId, Principal, RequestId,
 
 use super::shared::ServiceShared;
 use crate::exec::clock::Clock;
-use crate::exec::workers::Spawn;
 use crate::http::server::body::{Exchange, ResponseBody};
 use crate::http::server::budget::{AddressShare, PeerAddress, Rejection};
 use crate::http::server::options::Http;
@@ -153,7 +152,7 @@ impl ServiceShared {
         if let Ok(mut contexts) = self.contexts.try_lock() {
             *session.context_cache() = std::mem::take(&mut *contexts);
         }
-        let link = self.link(clock, HttpBinding::Streamable(session), 0);
+        let link = self.link(clock, HttpBinding::Streamable(session), 0, &self.parts);
         let listening = if listener_share.is_some() {
             self.require_session_bytes()?;
             let full = || {
@@ -193,8 +192,8 @@ impl ServiceShared {
         let settings = Arc::clone(&self.options.settings);
         let single = HttpServer::sessionless(now, machine, revision, message, settings);
         // The body is counted as a request, and no description outlives it.
-        let parts = Arc::clone(&self.sessionless_parts);
-        let link = self.link_with(clock, HttpBinding::Streamable(single), 0, parts);
+        let parts = &self.sessionless_parts;
+        let link = self.link(clock, HttpBinding::Streamable(single), 0, parts);
         exchange(link, caller, true, expected, body, decoded, |_| ()).map(|(exchange, ())| exchange)
     }
 
@@ -217,7 +216,7 @@ impl ServiceShared {
         let settings = Arc::clone(&self.options.settings);
         let session = HttpServer::legacy(machine, Arc::clone(&id), settings);
         let description = description_bytes(body.len());
-        let link = self.link(clock, HttpBinding::Streamable(session), description);
+        let link = self.link(clock, HttpBinding::Streamable(session), description, &self.parts);
         let serving = Serving::new(Arc::clone(&link), principal.clone());
         let is_open = |http: &mut HttpServer| http.peer().is_some();
         let (exchange, is_open) =
@@ -292,27 +291,14 @@ impl ServiceShared {
         clock: Clock,
         session: HttpBinding,
         description: usize,
-    ) -> Arc<Link<Machine>> {
-        self.link_with(clock, session, description, Arc::clone(&self.parts))
-    }
-
-    fn link_with(
-        &self,
-        clock: Clock,
-        session: HttpBinding,
-        description: usize,
-        parts: Arc<ServerParts>,
+        parts: &Arc<ServerParts>,
     ) -> Arc<Link<Machine>> {
         let Http { counters, limits, .. } = &self.options;
         let metered = MeteredServer::new(session, counters, limits.sessions_bytes_max, description);
-        let transport = Box::new(metered);
-        let link = self.server.link(clock, transport, self.spawn(), parts);
+        let (transport, runtime) = (Box::new(metered), Arc::clone(&self.runtime));
+        let link = self.server.link(clock, transport, runtime, Arc::clone(parts));
         link.has_no_writer();
         link
-    }
-
-    fn spawn(&self) -> Arc<dyn Spawn> {
-        Arc::clone(&self.runtime) as Arc<dyn Spawn>
     }
 }
 

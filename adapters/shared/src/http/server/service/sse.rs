@@ -81,7 +81,7 @@ impl ServiceShared {
         let id = self.options.session_ids.next()?;
         let clock = Clock::new();
         let session = SseServer::new(clock.now(), settings, &id);
-        let link = self.link(clock, HttpBinding::Sse(session), 0);
+        let link = self.link(clock, HttpBinding::Sse(session), 0, &self.parts);
         let serving = Serving::new(Arc::clone(&link), principal.cloned());
         let exchange = Exchange {
             link: Arc::clone(&link),
