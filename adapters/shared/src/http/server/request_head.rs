@@ -85,15 +85,10 @@ impl RequestHead {
         read(self)
     }
 
-    /// Gives up the read buffer of the connection.
-    pub(super) fn detach(&self) {
-        self.0.copied();
-    }
-
     /// Gives up the read buffer of the connection if the application may keep this head.
     pub(super) fn detach_if_kept(&self) {
         if Arc::strong_count(&self.0) > 1 {
-            self.detach();
+            self.0.copied();
         }
     }
 
