@@ -84,7 +84,7 @@ pub unsafe extern "C" fn mcp_client_new(
 /// # Safety
 /// `to` can be written.
 unsafe fn add(connection: Connection, to: *mut u64) -> Result<(), Failure> {
-    // SAFETY: the contract of this function. Checked before a connection exists that nobody knows.
+    // SAFETY: the contract of this function. First, so that no connection is without a handle.
     unsafe { set(to, 0, "the connection") }?;
     let handle = handles::add(connection)?;
     // SAFETY: as before.

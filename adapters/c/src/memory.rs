@@ -36,7 +36,7 @@ pub(crate) unsafe fn read<'a>(bytes: *const u8, length: usize) -> Result<&'a [u8
 /// # Safety
 /// As [`read`].
 pub(crate) unsafe fn read_text<'a>(text: *const u8, length: usize) -> Result<&'a str, Failure> {
-    // SAFETY: the same contract.
+    // SAFETY: the contract of this function.
     let bytes = unsafe { read(text, length) }?;
     std::str::from_utf8(bytes)
         .map_err(|error| Failure::new(Status::InvalidJson, format!("the text is {error}")))
@@ -86,13 +86,13 @@ impl Buffer {
     /// Copies all of `bytes`.
     ///
     /// # Errors
-    /// Fails with [`Status::TooSmall`] if they do not fit; the length that is needed is set all the
-    /// same. Fails if a pointer is null.
+    /// Fails with [`Status::TooSmall`] if they do not fit; the length is then what they need. Fails if
+    /// a pointer is null.
     ///
     /// # Safety
     /// `capacity` bytes from `self.bytes` on can be written, and `self.length` as in [`set`].
     pub(crate) unsafe fn write(self, bytes: &[u8]) -> Result<(), Failure> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract of this function.
         unsafe { set(self.length, bytes.len(), "the length") }?;
         if bytes.len() > self.capacity {
             return Err(Failure { status: Status::TooSmall, ..crate::status::NONE });
@@ -110,7 +110,7 @@ impl Buffer {
     /// As [`write`](Self::write).
     pub(crate) unsafe fn write_part(self, bytes: &[u8]) -> Result<(), Failure> {
         let part = bytes.get(..self.capacity).unwrap_or(bytes);
-        // SAFETY: the same contract.
+        // SAFETY: the contract of this function.
         unsafe { set(self.length, part.len(), "the length") }?;
         // SAFETY: the part fits.
         unsafe { self.copy(part) }

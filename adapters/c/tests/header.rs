@@ -62,7 +62,7 @@ fn rust_type(c: &str) -> String {
     }
 }
 
-/// Returns each exported function, in the same form.
+/// Returns each exported function, in that form.
 fn exported() -> Vec<String> {
     let source = include_str!("../src/lib.rs").split_whitespace().collect::<Vec<_>>().join(" ");
     let mut functions: Vec<String> = source

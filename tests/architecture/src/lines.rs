@@ -13,6 +13,7 @@ const SHIPPED: &[(&str, &str)] = &[
     ("adapters/tokio/src/", "mcp-tokio"),
     ("adapters/smol/src/", "mcp-smol"),
     ("adapters/wasm/src/", "mcp-wasm"),
+    ("adapters/c/src/", "mcp-c"),
 ];
 
 /// What some files amount to.
