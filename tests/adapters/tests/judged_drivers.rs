@@ -139,7 +139,10 @@ impl tokio::io::AsyncRead for Shared {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let read = self.read_into(context, buffer.initialize_unfilled());
-        read.map(|count| Ok(buffer.advance(count)))
+        read.map(|count| {
+            buffer.advance(count);
+            Ok(())
+        })
     }
 }
 

@@ -184,7 +184,7 @@ impl RoleEndpoint for DriverMachine {
         match &event {
             Event::Request { incoming, .. } => self.unanswered.push(*incoming),
             Event::RequestCancelled { incoming, .. } => {
-                self.unanswered.retain(|open| open != incoming)
+                self.unanswered.retain(|open| open != incoming);
             }
             _ => {}
         }
