@@ -7,7 +7,7 @@ use mcp_proto::client::{self, Client};
 use mcp_proto::schema::{Decode, ExtraMembers};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::text::{Numbered, Text};
+use mcp_proto::text::{Numbered, TextForm};
 use mcp_proto::{
     CallId, Capability, CommandOutcome, Endpoint, Instant, Misuse, OwnedCommand, Raw, RoleEndpoint,
 };
@@ -109,7 +109,7 @@ impl Connection {
 }
 
 /// Reads a document. The error names `what`.
-fn document<T: Text>(what: &str, text: &str) -> Result<T, Failure> {
+fn document<T: TextForm>(what: &str, text: &str) -> Result<T, Failure> {
     T::from_json(&parse(text)?).map_err(|error| invalid(what, &error))
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::LazyLock;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use mcp_proto::text::Text;
+use mcp_proto::text::TextForm;
 use mcp_proto::{CallError, CloseReason, CommandOutcome, Fault, Limits, Misuse, OwnedCommand};
 use mcp_proto::{Raw, Violation, client, server};
 
@@ -35,7 +35,7 @@ const CHECKS: &[fn(&Raw)] = &[
     check::<Violation>,
 ];
 
-fn check<T: Text + Debug>(json: &Raw) {
+fn check<T: TextForm + Debug>(json: &Raw) {
     let Ok(value) = T::from_json(json) else { return };
     let text = value.to_json();
     assert_eq!(Raw::from_text(text.as_str()).as_ref(), Ok(&text), "not JSON on one line: {json}");

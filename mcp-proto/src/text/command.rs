@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::document::{Tagged, Text};
+use super::document::{Tagged, TextForm};
 use super::macros::{object, variants};
 use super::value::{Value, read_members, read_tag, take, write_member};
 use crate::command::{CommandOutcome, OwnedChange, OwnedCommand};
@@ -42,8 +42,8 @@ variants! { CommandOutcome "outcome" {
     "done" Done {}
 }}
 
-impl Text for OwnedCommand {}
-impl Text for Result<CommandOutcome, Misuse> {}
+impl TextForm for OwnedCommand {}
+impl TextForm for Result<CommandOutcome, Misuse> {}
 
 object!(CallOptions { progress, timeout, timeout_max, parent, bypass_cache, input_required });
 object!(Filter { tools, prompts, resources, uris, elements });

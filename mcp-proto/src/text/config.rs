@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::convert::identity;
 use core::ops::RangeInclusive;
 
-use super::document::Text;
+use super::document::TextForm;
 use super::macros::{key, object, words};
 use super::value::{Value, read_members, take, write_member};
 use crate::client::Config as ClientConfig;
@@ -40,9 +40,9 @@ object! { ClientConfig as Identity: Self::identity, unnamed(ViolationPolicy::Ign
     sends_info, limits, policy: "on_violation",
 } without { instructions, decides_subscriptions }}
 
-impl Text for Limits {}
-impl Text for ServerConfig {}
-impl Text for ClientConfig {}
+impl TextForm for Limits {}
+impl TextForm for ServerConfig {}
+impl TextForm for ClientConfig {}
 
 fn unnamed(policy: ViolationPolicy) -> Identity {
     Identity::new("", "", policy)

@@ -1,4 +1,4 @@
-//! [`Text`]: a document with a text form, and [`Numbered`]: a kind with a stable number.
+//! [`TextForm`]: a document with a text form, and [`Numbered`]: a kind with a stable number.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::schema::DecodeError;
 /// A value with a text form: JSON on one line, from which an equal value can be read.
 ///
 /// Other crates cannot implement this trait. See the [module](self) for the form.
-pub trait Text: Value {
+pub trait TextForm: Value {
     /// Returns the value as a JSON object.
     fn to_json(&self) -> Raw {
         let mut out = Vec::new();
@@ -36,7 +36,7 @@ pub trait Text: Value {
 
 /// A kind of error, close reason or violation, with a number and a name that never change.
 ///
-/// No two kinds of any type have the same number. Other crates cannot implement this trait.
+/// A number belongs to one kind of one type. Other crates cannot implement this trait.
 ///
 /// ```
 /// use mcp_proto::text::Numbered;

@@ -5,7 +5,7 @@
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::document::{Numbered, Tagged, Text};
+use super::document::{Numbered, Tagged, TextForm};
 use super::macros::{numbered, object, variants};
 use super::value::{Value, read_members, read_tag, take, write_member};
 use crate::error::Misuse;
@@ -80,8 +80,8 @@ numbered! { ViolationKind {
 object!(ErrorObject { code, message, data });
 object!(Violation { kind, detail });
 
-impl Text for Misuse {}
-impl Text for CallError {}
-impl Text for Fault {}
-impl Text for CloseReason {}
-impl Text for Violation {}
+impl TextForm for Misuse {}
+impl TextForm for CallError {}
+impl TextForm for Fault {}
+impl TextForm for CloseReason {}
+impl TextForm for Violation {}

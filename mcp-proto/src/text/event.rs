@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::document::{Tagged, Text};
+use super::document::{Tagged, TextForm};
 use super::macros::{object, variants};
 use super::value::{Value, like, read_members, read_tag, take, write_member};
 use crate::client::Event as ClientEvent;
@@ -41,8 +41,8 @@ variants! { ClientEvent "event" {
     "violation" Violation { violation @ 0 }
 }}
 
-impl Text for ServerEvent {}
-impl Text for ClientEvent {}
+impl TextForm for ServerEvent {}
+impl TextForm for ClientEvent {}
 
 object!(Peer { revision, info, capabilities, instructions });
 object!(Request { method, params });

@@ -1,16 +1,18 @@
 //! Events, commands, errors and configurations as JSON.
 //!
 //! Use this form for values that leave the program: bindings to other languages, remote control,
-//! logs and files. [`Text`] converts a value to JSON on one line and back. [`Numbered`] gives each
-//! error, close reason and violation a number and a name that never change.
+//! logs and files. [`TextForm`] converts a value to JSON on one line and back. [`Numbered`] gives
+//! each error, close reason and violation a number and a name that never change.
 //!
 //! | document | tag | other members |
 //! |---|---|---|
 //! | [`client::Event`], [`server::Event`] | `event` | the fields of the variant |
 //! | [`OwnedCommand`] | `command` | the fields of the variant |
 //! | the outcome of a command | | `result` or `error` |
-//! | [`Misuse`], [`CallError`], [`Fault`], [`CloseReason`] | `name` | `number`, `message`, the fields |
-//! | [`client::Config`], [`server::Config`], [`Limits`] | | the fields, or the methods that set them |
+//! | [`Misuse`], [`CallError`] | `name` | `number`, `message`, the fields of the variant |
+//! | [`CloseReason`], [`Fault`] | `name` | `number`, `message`, the fields of the variant |
+//! | [`client::Config`], [`server::Config`] | | those that the configuration sets, `limits` |
+//! | [`Limits`] | | the fields |
 //!
 //! - A tag is the name of the variant, such as `request_cancelled`. The field of a variant without
 //!   field names is called after its type, such as `peer`, `reason` or `error`.
@@ -18,8 +20,8 @@
 //!   members; those left out of a configuration have their defaults.
 //! - A time is a number of seconds, such as `0.05`. Calls and incoming requests are numbers.
 //! - Params, results, `_meta` and the description of a peer have the form of the protocol.
-//!   Capabilities are a list of [names](crate::Capability::from_name); those of a peer are an object
-//!   with this list as `declared` and the declaration as `raw`.
+//!   Capabilities are a list of [names](crate::Capability::from_name); those of a peer are an
+//!   object with this list as `declared` and the declaration as `raw`.
 //! - An unknown member is an error that names a similar one. `v`, the version of the form, is
 //!   optional; any version but [`VERSION`] is an error. Kinds and optional members can be added
 //!   without a new version.
@@ -30,8 +32,8 @@
 //! 128 levels cannot be decoded. Documents contain payloads, including secrets.
 //!
 //! ```
-//! use mcp_proto::client::{Client, Config, Event};
-//! use mcp_proto::text::Text;
+//! use mcp_proto::client::{Client, Config};
+//! use mcp_proto::text::TextForm;
 //! use mcp_proto::{Instant, MessageEndpoint, OwnedCommand, Raw};
 //!
 //! let json = |text| Raw::from_text(text).unwrap();
@@ -77,7 +79,7 @@ mod event;
 mod macros;
 mod value;
 
-pub use document::{Numbered, Text};
+pub use document::{Numbered, TextForm};
 pub use value::VERSION;
 #[cfg(feature = "record")]
 pub(crate) use value::Value;

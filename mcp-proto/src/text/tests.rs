@@ -34,7 +34,7 @@ fn raw(text: &str) -> Raw {
 }
 
 /// Asserts that the value survives a round trip, and returns its text.
-fn round_trip<T: Text + Debug>(value: &T) -> String {
+fn round_trip<T: TextForm + Debug>(value: &T) -> String {
     let text = value.to_json();
     assert_eq!(Raw::from_text(text.as_str()).as_ref(), Ok(&text), "not JSON on one line");
     let read = T::from_json(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -44,7 +44,7 @@ fn round_trip<T: Text + Debug>(value: &T) -> String {
 }
 
 /// Asserts that values of all variants survive a round trip.
-fn all_round_trip<T: Text + Tagged + Debug>(tag: &str, values: &[T]) {
+fn all_round_trip<T: TextForm + Tagged + Debug>(tag: &str, values: &[T]) {
     let mut missing = T::NAMES.to_vec();
     for value in values {
         round_trip(value);
@@ -132,7 +132,7 @@ fn names_and_numbers_never_change() {
     fn names<T: Tagged>(of: &str) -> String {
         T::NAMES.iter().map(|name| format!("{of} {name}\n")).collect()
     }
-    fn keys<T: Text>(of: &str, value: &T) -> String {
+    fn keys<T: TextForm>(of: &str, value: &T) -> String {
         let json: BTreeMap<String, serde_json::Value> = value.to_json().parse().unwrap();
         json.keys().map(|key| format!("{of} {key}\n")).collect()
     }
@@ -239,7 +239,7 @@ fn configurations_survive_a_round_trip() {
 
 #[test]
 fn invalid_members_are_refused_with_their_place_and_what_is_allowed() {
-    fn refused<T: Text>(text: &str) -> String {
+    fn refused<T: TextForm>(text: &str) -> String {
         T::from_json(&raw(text)).err().unwrap_or_else(|| panic!("{text} was read")).to_string()
     }
     let server = |members: &str| {

@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use core::time::Duration;
 
 use crate::json::{Array, JsonReader, Kind, Object, Raw, write_f64, write_str, write_u64};
@@ -19,7 +20,7 @@ pub const VERSION: u64 = 1;
 pub(super) const VERSION_KEY: &str = "v";
 
 /// A value with a text form. Only this crate implements it.
-#[expect(unnameable_types, reason = "other crates cannot implement `Text` and `Numbered`")]
+#[expect(unnameable_types, reason = "other crates cannot implement `TextForm` and `Numbered`")]
 pub trait Value: Sized {
     /// Appends the value to `out` as JSON on one line.
     fn write(&self, out: &mut Vec<u8>);
@@ -76,7 +77,8 @@ fn nearest(key: &str, keys: &[&str]) -> String {
     let score = |known: &&&str| {
         let equal = |(one, other): &(u8, u8)| one == other;
         let start = known.bytes().zip(key.bytes()).take_while(equal).count();
-        start + known.bytes().rev().zip(key.bytes().rev()).take_while(equal).count()
+        let end = known.bytes().rev().zip(key.bytes().rev()).take_while(equal).count();
+        (start + end, Reverse(known.len()))
     };
     match keys.iter().max_by_key(score) {
         Some(known) => format!("a known member such as `{known}`"),
