@@ -174,7 +174,8 @@ pub trait MessageEndpoint: sealed::HasConnection {
         self.connection_mut().hold(route, bytes);
     }
 
-    /// Counts up to `bytes` of the bytes [held](Self::hold) on `route` as sent.
+    /// Marks `bytes` of the bytes [held](Self::hold) on `route` as sent, or all of them if fewer
+    /// are held.
     fn release(&mut self, route: Route, bytes: usize) {
         self.connection_mut().release(route, bytes);
     }

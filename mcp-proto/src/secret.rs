@@ -29,14 +29,14 @@ pub struct Secret(Zeroizing<String>);
 impl Secret {
     /// Keeps `text` as a secret.
     ///
-    /// A `String` is taken over without a copy; other text is copied, and the original is the
-    /// caller's to forget.
+    /// A `String` is moved without a copy. Other text is copied, and the caller must erase the
+    /// original.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(Zeroizing::new(text.into()))
     }
 
-    /// Returns the secret itself. What is done with it must not show it.
+    /// Returns the secret itself, for example to send it. Do not log or display it.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

@@ -15,7 +15,7 @@ use std::thread;
 use futures_lite::future::block_on;
 use mcp_adapter::{DriverHandle, Link, LinkRole, ReadBuffer, WRITE_BYTES_MAX};
 
-use crate::watchdog::{self, Progress, Term, WatchedLeader};
+use crate::watchdog::{self, LeaderProgress, Term, WatchedLeader};
 
 thread_local! {
     static IS_DRIVER: Cell<bool> = const { Cell::new(false) };
@@ -51,7 +51,7 @@ pub(crate) fn start<R: LinkRole>(
 ) -> io::Result<TimerThread<R>> {
     let streams = Arc::new(Streams {
         link: Arc::clone(driving.link()),
-        progress: Progress::default(),
+        progress: LeaderProgress::default(),
         reads_on: driving.reads_on(),
         input: Mutex::new(Some((reader, ReadBuffer::default()))),
         output: Mutex::new(Output { writer: Some(writer), chunk: Vec::new() }),
@@ -73,7 +73,7 @@ impl<R: LinkRole> TimerThread<R> {
 /// The streams of a connection, shared by leaders and the writer.
 struct Streams<R: LinkRole, I, O> {
     link: Arc<Link<R>>,
-    progress: Progress,
+    progress: LeaderProgress,
     reads_on: bool,
     /// `None` once the input has ended.
     input: Mutex<Option<(I, ReadBuffer)>>,
@@ -93,7 +93,7 @@ where
     I: Read + Send + 'static,
     O: Write + Send + 'static,
 {
-    fn progress(&self) -> &Progress {
+    fn progress(&self) -> &LeaderProgress {
         &self.progress
     }
 
@@ -251,7 +251,7 @@ mod tests {
 
     use super::{Output, ReadBuffer, Streams};
     use crate::runtime::Threads;
-    use crate::watchdog::Progress;
+    use crate::watchdog::LeaderProgress;
 
     #[test]
     fn a_leader_replaced_before_it_handled_its_input_leaves_the_response_to_the_writer() {
@@ -259,7 +259,7 @@ mod tests {
             on_runtime::open(&Server::new("s", "1"), Threads::current().unwrap()).unwrap();
         let streams = Streams {
             link: Arc::clone(driving.link()),
-            progress: Progress::default(),
+            progress: LeaderProgress::default(),
             reads_on: false,
             input: Mutex::new(Some((io::empty(), ReadBuffer::default()))),
             output: Mutex::new(Output { writer: Some(io::sink()), chunk: Vec::new() }),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// A counter, which is odd while the leader is busy and even while it waits for input. The watchdog
 /// advances it to replace the leader, which the leader notices at its next step.
 #[derive(Default)]
-pub(crate) struct Progress {
+pub(crate) struct LeaderProgress {
     count: AtomicU64,
     is_watched: AtomicBool,
 }
@@ -20,7 +20,7 @@ pub(crate) struct Progress {
 #[derive(Clone, Copy)]
 pub(crate) struct Term(u64);
 
-impl Progress {
+impl LeaderProgress {
     /// Returns the term of the first leader.
     pub(crate) fn first(&self) -> Term {
         Term(self.count.load(Ordering::SeqCst))
@@ -58,7 +58,7 @@ impl Progress {
 
 /// A connection whose leader can be replaced.
 pub(crate) trait WatchedLeader: Send + Sync {
-    fn progress(&self) -> &Progress;
+    fn progress(&self) -> &LeaderProgress;
 
     /// Starts a leader for this term, which first takes over what the stuck one has not started.
     ///
@@ -88,7 +88,7 @@ const STUCK_CHECKS: u32 = 2;
 /// How often one check yields: the leaders may merely be waiting for a processor.
 const YIELDS: u32 = 4;
 
-/// The number of checks of a waiting leader after which it is no longer watched.
+/// A leader that has waited for this many checks is no longer watched.
 const IDLE_CHECKS_MAX: u32 = 16;
 
 /// How long to wait before starting a leader is tried again.
@@ -247,17 +247,17 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Arc, Mutex};
 
-    use super::{IDLE_CHECKS_MAX, Progress, STUCK_CHECKS, Term, Watchdog, WatchedLeader};
+    use super::{IDLE_CHECKS_MAX, LeaderProgress, STUCK_CHECKS, Term, Watchdog, WatchedLeader};
 
     #[derive(Default)]
     struct Connection {
-        progress: Progress,
+        progress: LeaderProgress,
         next: Mutex<Option<Term>>,
         has_no_threads: AtomicBool,
     }
 
     impl WatchedLeader for Connection {
-        fn progress(&self) -> &Progress {
+        fn progress(&self) -> &LeaderProgress {
             &self.progress
         }
 

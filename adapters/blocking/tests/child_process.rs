@@ -95,7 +95,7 @@ fn a_child_may_write_while_it_exits() {
 }
 
 #[test]
-fn a_child_has_a_process_group_of_its_own() {
+fn a_child_has_a_separate_process_group() {
     with_timeout(|| {
         let client = patient().spawn(sh("echo $$ >&2; exec $ECHO")).wait().unwrap();
         let child = process_on_stderr(&client);
@@ -265,7 +265,7 @@ fn a_second_close_waits_as_well_and_returns_the_status() {
 }
 
 #[test]
-fn a_child_that_exits_loses_the_calls_in_flight_at_once() {
+fn a_child_that_exits_loses_the_calls_in_flight_immediately() {
     with_timeout(|| {
         let lossy = patient().recovery(mcp_blocking::Recovery::off());
         let client = lossy.spawn(sh("welcome; read -r _; exit 3")).wait().unwrap();
@@ -325,7 +325,7 @@ fn output_besides_the_protocol_is_tolerated() {
     });
 }
 
-/// A grandchild in a session of its own is outside the process group and cannot be ended.
+/// A grandchild in a separate session is outside the process group and cannot be ended.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_grandchild_that_keeps_the_pipes_open_does_not_block_closing() {

@@ -1,6 +1,6 @@
 //! The kinds of handlers that a method can be.
 
-/// What a method handles.
+/// The kind of request that a method handles.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(crate) enum Kind {
     /// The values of an argument of a prompt or a variable of a template.

@@ -1,4 +1,4 @@
-//! What programs use, which each adapter re-exports.
+//! The items that programs use, which each adapter re-exports.
 
 pub use mcp_proto as proto;
 

@@ -45,7 +45,7 @@ fn start() -> io::Result<()> {
 
 fn run() {
     loop {
-        // A panic of a task reaches this thread, which carries on with the other tasks.
+        // A panic of a task reaches this thread, which continues with the other tasks.
         let _panicked = catch_unwind(|| async_io::block_on(run_tasks()));
     }
 }

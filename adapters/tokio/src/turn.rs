@@ -32,11 +32,11 @@ pub(crate) async fn turn() {
 
 #[derive(Default)]
 struct Turn {
-    state: Mutex<State>,
+    state: Mutex<TurnState>,
 }
 
 #[derive(Default)]
-struct State {
+struct TurnState {
     has_yielded: bool,
     task: Option<Waker>,
 }

@@ -45,7 +45,7 @@ pub struct AuthorizationRequest<'a> {
     pub code_challenge: &'a str,
     /// The value that ties the redirect to this request.
     pub state: &'a Secret,
-    /// The scopes to ask for; none, or an empty set, asks for what the server gives by default.
+    /// The scopes to ask for; `None` or an empty set asks for the server's default scopes.
     pub scopes: Option<&'a Scopes>,
     /// The identifier of the MCP server, byte for byte as in its metadata.
     ///

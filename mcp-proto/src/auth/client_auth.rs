@@ -29,10 +29,10 @@ pub enum ClientAuthMethod {
     PrivateKeyJwt,
 }
 
-/// What a client can authenticate with.
+/// The kind of credential that a client has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum CredentialKind {
-    /// Nothing but its id.
+    /// No credential: only the client id.
     Nothing,
     /// A client secret.
     Secret,

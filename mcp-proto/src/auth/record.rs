@@ -46,7 +46,8 @@ pub struct ClientRecord {
     pub redirect_uri: Box<str>,
     /// The client.
     pub client: RegisteredClient,
-    /// Whether a flow with this client never came back: the next one registers a new client.
+    /// Whether a flow with this client was started and no redirect has arrived since; the next flow
+    /// then registers a new client.
     // AUT-47.
     pub is_doubtful: bool,
 }

@@ -43,7 +43,7 @@ pub struct PendingAuthorization {
     pub sends_issuer: bool,
 }
 
-/// What a redirect means.
+/// The verdict on a redirect.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum RedirectVerdict {
@@ -57,7 +57,7 @@ pub enum RedirectVerdict {
     Code(Secret),
 }
 
-/// What is wrong with a redirect. Nothing of its query is kept.
+/// The reason why a redirect is not accepted. Contains nothing of its query.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum RedirectFault {

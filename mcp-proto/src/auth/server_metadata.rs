@@ -80,7 +80,7 @@ pub struct AuthorizationServerMetadata {
     pub grant_types: Option<Vec<GrantType>>,
 }
 
-/// What metadata say about PKCE.
+/// The support for PKCE that metadata announce.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PkceSupport {
     /// The method S256 is listed, or there are no metadata that could list it.

@@ -6,7 +6,7 @@ use super::scopes::Scopes;
 use super::server_metadata::GrantType;
 use crate::secret::Secret;
 
-/// What a client presents to receive tokens.
+/// The grant that a client presents to receive tokens.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum TokenGrant<'a> {
@@ -65,7 +65,7 @@ pub enum TokenGrant<'a> {
 /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
 #[derive(Clone, Copy, Debug)]
 pub struct TokenRequest<'a> {
-    /// What is presented.
+    /// The grant.
     pub grant: TokenGrant<'a>,
     /// The identifier of the MCP server, byte for byte as in its metadata.
     ///
@@ -79,7 +79,7 @@ pub struct TokenRequest<'a> {
 /// The secret parts of an HTTP request to a token endpoint, or to another endpoint with a form.
 ///
 /// The content type is `application/x-www-form-urlencoded`. Requests should have the header
-/// `Accept: application/json`: without it, some servers answer with a form.
+/// `Accept: application/json`: without it, some servers respond with a form.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct EncodedTokenRequest {

@@ -251,7 +251,7 @@ impl TokenError {
 /// assert!(is_temporary_status(503) && is_temporary_status(429));
 /// assert!(!is_temporary_status(404) && !is_temporary_status(200));
 /// ```
-// AUT-41: such an answer never means that there are no metadata.
+// AUT-41: such a response never means that there are no metadata.
 #[must_use]
 pub const fn is_temporary_status(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 500..=599)

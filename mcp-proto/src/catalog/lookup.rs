@@ -75,7 +75,7 @@ impl<H> Catalog<H> {
         self.all().has_resource(uri)
     }
 
-    /// Returns the catalog as a caller sees it who must not see all entries.
+    /// Returns a view of the catalog for a caller who may see only some of the entries.
     ///
     /// The entries for which `is_visible` returns false are missing in lists. Requests for them are
     /// answered as if they did not exist: a request to read a hidden resource resolves to a visible
@@ -110,7 +110,7 @@ impl<H> Catalog<H> {
         CatalogView { catalog: self, filter: Filter(Some(is_visible)) }
     }
 
-    /// Returns the catalog as a caller sees it who may see all entries.
+    /// Returns a view of the catalog for a caller who may see all entries.
     #[must_use]
     pub const fn all(&self) -> CatalogView<'_, H> {
         CatalogView { catalog: self, filter: Filter(None) }

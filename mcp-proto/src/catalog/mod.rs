@@ -77,7 +77,7 @@ pub struct Catalog<H> {
     check: Option<Check<H>>,
 }
 
-/// A catalog as a caller sees it; created by [`Catalog::visible`].
+/// The part of a catalog that one caller may see; created by [`Catalog::visible`].
 pub struct CatalogView<'a, H> {
     catalog: &'a Catalog<H>,
     filter: Filter<'a>,

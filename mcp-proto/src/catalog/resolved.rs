@@ -1,4 +1,4 @@
-//! The results of a lookup: a handler with decoded params, or the catalog's own answer.
+//! The results of a lookup: a handler with decoded params, or a result of the catalog itself.
 
 use alloc::string::String;
 use alloc::vec::Vec;

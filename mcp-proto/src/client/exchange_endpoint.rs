@@ -11,7 +11,7 @@ use crate::revision::METHODS;
 use crate::time::Instant;
 use crate::vocabulary::{CallError, CallId, Fault};
 
-/// A client as a transport drives it that sends each message in a separate request, as HTTP does.
+/// A client driven by a transport that sends each message in a separate request, as HTTP does.
 ///
 /// This trait is sealed: only [`Client`] implements it. Applications do not need it, and neither do
 /// transports with one stream, such as [`Stdio`](crate::stdio::Stdio).
@@ -51,10 +51,10 @@ pub trait ExchangeEndpoint: MessageEndpoint {
         self.connection().call_of(id)
     }
 
-    /// Sets the request on whose stream the messages arrive that are handled from now on; `None` if
-    /// they belong to no request.
+    /// Sets the request on whose stream the following messages arrive; `None` if their stream
+    /// belongs to no request.
     ///
-    /// A request of the server that arrives there belongs to that call:
+    /// A request of the server that arrives on this stream belongs to the call:
     /// [`Event::Request`](crate::client::Event::Request) names it.
     fn set_stream_request(&mut self, id: Option<u64>) {
         self.connection_mut().set_stream_request(id);

@@ -71,7 +71,7 @@ impl CrossOrigin {
     /// Answers a preflight request; returns `None` for any other request.
     ///
     /// Call this after [`check_origin`](super::check_origin), and before the client is
-    /// authenticated: browsers send no credentials here. The answer names the methods of the
+    /// authenticated: browsers send no credentials here. The response names the methods of the
     /// policy, the headers of the protocol, and the requested `Mcp-Param-*` headers. Browsers may
     /// keep it for two hours.
     #[must_use]

@@ -176,10 +176,10 @@ impl Policy {
         self
     }
 
-    /// Serves legacy revisions without sessions, so that any instance can answer any request.
+    /// Serves legacy revisions without sessions, so that any instance can serve any request.
     ///
     /// Each POST is then independent of all others, as in the modern era, and no `Mcp-Session-Id`
-    /// is sent. What needs a session is not available to legacy clients: input requests,
+    /// is sent. Legacy clients do without the features that need a session: input requests,
     /// subscriptions, cancellation by notification, and resumption. GET and DELETE are rejected
     /// with 405, and HTTP+SSE with 404. Messages of legacy clients become [`Post::Sessionless`].
     ///

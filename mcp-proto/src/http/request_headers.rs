@@ -2,7 +2,7 @@
 
 use super::headers::{Headers, all_values};
 
-/// What a request says in one header.
+/// The value of one header of a request.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) enum Field<'a> {
     #[default]

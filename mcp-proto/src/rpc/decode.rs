@@ -213,7 +213,7 @@ pub(crate) enum Malformed {
     },
 }
 
-/// What is wrong with a text.
+/// The reason why a text is not a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Defect {
     /// It is JSON, but not a message.

@@ -1,5 +1,5 @@
-//! Identifies a message that cannot be parsed or was too long to be kept, so that its sender gets
-//! an answer or its call ends.
+//! Identifies a message that cannot be parsed or was too long to be kept, so that its sender gets a
+//! response or its call ends.
 
 use alloc::borrow::Cow;
 use alloc::format;

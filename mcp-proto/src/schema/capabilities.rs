@@ -240,7 +240,7 @@ fn write_level(
             continue;
         }
         let mut inner = Object::begin(object.key(name));
-        // A capability without parts of its own at this depth comes first in its group.
+        // A capability without parts at this depth comes first in its group.
         let parts =
             group.iter().position(|rule| rule.path.len() > depth + 1).unwrap_or(group.len());
         let flat = *name == "elicitation" && !revision.rules().elicitation_modes;

@@ -12,7 +12,10 @@ use super::tool_schemas::readable_input_schema;
 use super::tools::Tool;
 use crate::json::{Array, Object, Raw};
 
-/// An API of language models that call tools.
+/// The API of a language model, which determines the JSON of tools and of their results.
+///
+/// Hosts pass it to [`ModelTools::definitions`], and to [`tool_result`](Self::tool_result) for each
+/// result.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum ModelApi {

@@ -59,7 +59,7 @@ const INPUT_MEMBERS: &[(&str, &[u8])] = &[("type", b"\"object\""), ("properties"
 /// How deep schemas are followed. JSON that was parsed is not deeper.
 const DEPTH_MAX: u8 = 128;
 
-/// What the value of a keyword is.
+/// The kind of value that a keyword has.
 #[derive(Clone, Copy)]
 enum Keyword {
     /// A schema, or an array of schemas.

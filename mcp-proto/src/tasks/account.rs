@@ -2,7 +2,7 @@
 
 use crate::vocabulary::Principal;
 
-/// What the limits of one client count.
+/// The owner of a share of the limits: one client.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum AccountId {
     Owner(Option<Principal>),

@@ -1,4 +1,4 @@
-//! What the handler of a task does to its task.
+//! The methods of the table for handlers of tasks.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

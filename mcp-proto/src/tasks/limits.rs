@@ -4,19 +4,21 @@ use core::time::Duration;
 
 /// The memory and time limits of one [`TaskTable`](super::TaskTable).
 ///
-/// Tasks count for an account: that of their principal or, if the requestor is not authenticated,
-/// that of its [source](super::NewTask::source). At a limit, new things are refused, unless these
-/// make room, the oldest first:
+/// Each task counts for an account: that of its principal or, if the requestor is not
+/// authenticated, that of its [source](super::NewTask::source). When a limit is reached, tasks are
+/// evicted to make room, the oldest first. If none may be evicted, the new task or data is refused:
 ///
-/// 1. at every limit, tasks of the account that are cancelled, or whose result was retrieved; those
-///    of a source also if they are over in another way;
-/// 2. for a principal in a full table, tasks of the source that holds most, even running ones;
-/// 3. in a full table, tasks of the account that holds most, if it holds more than this one: of a
-///    source for a source, and of a principal for a principal. Running tasks of a source and
-///    results of a principal that were not retrieved make room only if their account then still
-///    holds as much as this one; running tasks of a principal never do.
+/// 1. At every limit, cancelled tasks of the account are evicted, and tasks whose result was
+///    retrieved; for a source, also tasks that are over in another way.
+/// 2. If the table is full and a principal creates a task, tasks of the source that uses most of
+///    the table are evicted, even running ones.
+/// 3. If the table is still full, tasks of the account that uses most are evicted, if it uses more
+///    than the account of the new task: a source evicts tasks of a source, and a principal those of
+///    a principal. Running tasks of a source, and results of a principal that were not retrieved,
+///    are evicted only if their account then still uses as much as that of the new task. Running
+///    tasks of a principal are never evicted.
 ///
-/// An account holds its bytes, and `bytes_max / tasks_max` more for each task.
+/// The use of an account is the bytes of its tasks, plus `bytes_max / tasks_max` for each task.
 ///
 /// ```
 /// use mcp_proto::tasks::TaskLimits;

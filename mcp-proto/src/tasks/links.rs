@@ -1,4 +1,4 @@
-//! Which requests and subscriptions wait for news of which tasks.
+//! Which requests and subscriptions wait for which tasks.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;

@@ -11,10 +11,9 @@ use crate::vocabulary::Principal;
 
 /// Who sends a request about tasks: an identity, and the protocol of its connection.
 ///
-/// Requestors without a principal, such as those over stdio, have one identity together. Over
-/// transports where strangers meet, tell them apart: by authentication, or by a principal for each
-/// session. Otherwise the id of a task is all that protects it, and `tasks/list` should not be
-/// offered.
+/// Requestors without a principal, such as those over stdio, share one identity. Over transports
+/// where strangers meet, tell them apart: by authentication, or by a principal for each session.
+/// Otherwise the id of a task is all that protects it, and `tasks/list` should not be offered.
 ///
 /// ```
 /// use mcp_proto::Principal;
@@ -53,13 +52,13 @@ pub struct NewTask {
     /// The bytes of the request that its handler holds. They count for
     /// [`TaskLimits::bytes_max`](super::TaskLimits::bytes_max) until the task is over. Default: 0.
     pub request_bytes: usize,
-    /// Where a requestor comes from that is not authenticated, as a number: its network address, or
-    /// its connection. Default: none, for authenticated requestors and for the only client of a
+    /// A number that identifies where an unauthenticated requestor comes from: its network address,
+    /// or its connection. Default: none, for authenticated requestors and for the only client of a
     /// process.
     ///
     /// The task then counts for its source instead of its principal, is kept for at most
-    /// [`TaskLimits::ttl_anonymous_max`](super::TaskLimits::ttl_anonymous_max), and makes room for
-    /// those of others if the table is full: see [`TaskLimits`](super::TaskLimits).
+    /// [`TaskLimits::ttl_anonymous_max`](super::TaskLimits::ttl_anonymous_max), and may be evicted
+    /// for tasks of others if the table is full: see [`TaskLimits`](super::TaskLimits).
     pub source: Option<u64>,
     /// What happens to the task if the server is restarted while it runs.
     pub restart: OnRestart,

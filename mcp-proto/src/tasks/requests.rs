@@ -196,7 +196,7 @@ impl TaskTable {
     /// Subscribes to tasks: their [`watchers`](Self::watchers) then contain `listener`.
     ///
     /// Returns the ids that are accepted, for the acknowledgement of the subscription. Tasks that
-    /// the requestor does not have are left out, and so are tasks beyond the limits.
+    /// do not belong to the requestor are left out, and so are tasks beyond the limits.
     pub fn watch<'a>(
         &mut self,
         time: TaskTime,

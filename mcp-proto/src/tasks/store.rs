@@ -31,7 +31,7 @@ pub(super) struct Store {
     task_load: usize,
 }
 
-/// What one account holds.
+/// The tasks of one account, and the memory that they use.
 #[derive(Debug, Default)]
 struct Account {
     /// In the order in which they make room.

@@ -30,7 +30,7 @@ use crate::time::Instant;
 ///
 /// After each call, poll [`poll_event`](Self::poll_event) until it returns `None`. At
 /// [`poll_timeout`](Self::poll_timeout), call [`handle_timeout`](Self::handle_timeout). Every call
-/// first removes expired tasks, so a late timer changes no answer.
+/// first removes expired tasks, so a late timer does not change the results.
 ///
 /// Creating, finding, changing and removing a task take logarithmic time.
 ///
@@ -323,7 +323,7 @@ impl TaskTable {
         self.store.settle(number);
     }
 
-    /// Queues the news that a task changed.
+    /// Queues the event that a task changed.
     pub(super) fn announce(&mut self, number: u64) {
         let Some(task) = self.store.get_mut(number) else { return };
         if !core::mem::replace(&mut task.is_announced, true) {

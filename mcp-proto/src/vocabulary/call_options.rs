@@ -44,9 +44,9 @@ pub struct CallOptions {
     /// if `timeout` is set and [`timeout_max`](Self::timeout_max) is `None`, `timeout` always ends
     /// the call.
     ///
-    /// In revision 2026-07-28, a server may answer that it requires input, after which the call is
-    /// sent again. Unless the exception applies, answered questions restart the timeout; an answer
-    /// that asks nothing never does.
+    /// In revision 2026-07-28, a server may respond that it requires input, after which the call is
+    /// sent again. Unless the exception applies, a response with questions restarts the timeout
+    /// once they are answered; a response without questions never does.
     ///
     /// Default: `None`, which selects [`Limits::call_timeout`](crate::Limits::call_timeout), or
     /// [`Limits::human_timeout`](crate::Limits::human_timeout) for a method that a human answers.
@@ -76,8 +76,8 @@ pub struct CallOptions {
     /// The application then receives the result itself,
     /// [`InputRequired`](crate::schema::InputRequired), instead of its questions as requests. To
     /// continue, it sends the request again, with the answers and the state as params. A gateway
-    /// passes both on, and keeps nothing between the two calls. The questions must be such as this
-    /// side has declared, as without this option.
+    /// passes both on, and keeps nothing between the two calls. As without this option, the
+    /// questions must be of kinds whose capability this side has declared.
     ///
     /// Has no effect before revision 2026-07-28, in which servers ask by requests.
     ///

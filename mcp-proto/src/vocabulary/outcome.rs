@@ -203,7 +203,7 @@ pub enum Fault {
     // LIF-15: an error ends the handshake.
     Refused(ErrorObject),
     /// The server repeatedly ended HTTP sessions right after opening them.
-    // T-72: a session is not reopened for ever.
+    // T-72: the client does not reopen sessions without end.
     SessionLost,
     /// The peer read nothing for [`Limits::stall_timeout`](crate::Limits::stall_timeout), while
     /// more than [`Limits::replies_bytes_max`](crate::Limits::replies_bytes_max) bytes were queued.

@@ -70,7 +70,7 @@ fn a_handler_asks_twice_and_gets_both_answers() {
 }
 
 #[test]
-fn many_calls_ask_at_once_and_each_gets_its_own_answers() {
+fn many_calls_ask_concurrently_and_each_gets_its_own_answers() {
     with_timeout(|| {
         let echoing = client().on_elicitation(|form: Elicit| {
             ElicitResult::accept(raw(json!({"name": form.message})))

@@ -316,7 +316,7 @@ fn an_invalid_result_is_an_error() {
 }
 
 #[test]
-fn a_server_that_disconnects_loses_the_calls_in_flight_at_once() {
+fn a_server_that_disconnects_loses_the_calls_in_flight_immediately() {
     with_timeout(|| {
         let (client, mut hand) = connect_by_hand(client());
         let open = client.call_tool("any", &json!({})).start().wait().unwrap();
@@ -332,7 +332,7 @@ fn a_server_that_disconnects_loses_the_calls_in_flight_at_once() {
 }
 
 #[test]
-fn operations_on_a_closed_connection_fail_at_once() {
+fn operations_on_a_closed_connection_fail_immediately() {
     with_timeout(|| {
         let (client, mut hand) = connect_by_hand(client());
         let other = client.clone();

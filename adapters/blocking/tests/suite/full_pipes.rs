@@ -37,7 +37,7 @@ fn narrow() -> Limits {
 }
 
 #[test]
-fn both_sides_flood_at_once_without_deadlock() {
+fn both_sides_flood_concurrently_without_deadlock() {
     with_timeout(|| {
         let heard = Arc::new(AtomicUsize::new(0));
         let hearing = Arc::clone(&heard);
@@ -215,7 +215,7 @@ fn a_client_that_never_reads_is_disconnected() {
     });
 }
 
-/// Returns a few bytes at a time, and is interrupted in between.
+/// Returns a few bytes at a time, and is interrupted between reads.
 struct Trickle(PipeReader, usize);
 
 impl Read for Trickle {
@@ -229,7 +229,7 @@ impl Read for Trickle {
     }
 }
 
-/// Accepts a few bytes at a time, and is interrupted in between.
+/// Accepts a few bytes at a time, and is interrupted between writes.
 struct Sip(PipeWriter, usize);
 
 impl Write for Sip {

@@ -112,7 +112,7 @@ fn resources_and_prompts_ask_like_tools() {
 }
 
 #[test]
-fn several_questions_are_asked_at_once() {
+fn several_questions_are_asked_together() {
     with_timeout(|| {
         let server = || {
             server().add(tool("survey", |cx: Cx| {

@@ -67,9 +67,9 @@ pub struct AppPrefetch {
 }
 
 impl AppPrefetch {
-    /// The apps that are fetched at most.
+    /// The maximum number of apps that are fetched: 32.
     pub const APPS_MAX: usize = 32;
-    /// The bytes of HTML that are kept, if no other limit is set: 8 MiB.
+    /// The default of [`bytes_max`](Self::bytes_max): 8 MiB.
     pub const BYTES_MAX: usize = 8 * 1024 * 1024;
 
     /// Plans to fetch the apps of `tools`, each once, and at most [`APPS_MAX`](Self::APPS_MAX).
@@ -84,19 +84,24 @@ impl AppPrefetch {
         Self { pending, fetched: Vec::new(), bytes_left: Self::BYTES_MAX }
     }
 
-    /// Sets how many bytes of HTML are kept.
+    /// Sets the maximum total size of the HTML that is kept, in bytes. Default:
+    /// [`BYTES_MAX`](Self::BYTES_MAX). Call this before the first [`insert`](Self::insert).
+    ///
+    /// An app that would exceed the maximum is not kept.
     #[must_use]
     pub const fn bytes_max(mut self, bytes_max: usize) -> Self {
         self.bytes_left = bytes_max;
         self
     }
 
-    /// Returns the next app to read; `None` after the last one, and when the limit is reached.
+    /// Returns the URI of the next app to read, for `resources/read`; `None` after the last one,
+    /// and once no bytes are left.
     pub fn next_uri(&mut self) -> Option<String> {
         if self.bytes_left == 0 { None } else { self.pending.pop_front() }
     }
 
-    /// Keeps the app that was read. Returns whether it is one, and within the limit.
+    /// Keeps the app at `uri` from the `result` of reading it. Returns false if the result is not
+    /// an app, or would exceed [`bytes_max`](Self::bytes_max).
     pub fn insert(&mut self, uri: &str, result: &ReadResourceResult) -> bool {
         let app = AppContents::read(uri, result, None);
         let Some(app) = app.filter(|app| app.html.len() <= self.bytes_left) else { return false };

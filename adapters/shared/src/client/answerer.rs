@@ -47,28 +47,28 @@ pub trait Answerer<Q, A, M>: Send + Sync + 'static {
     fn prepare(self) -> PreparedAnswerer;
 }
 
-/// A function that a client can run.
+/// An [`Answerer`] in the form in which a client runs it.
 pub struct PreparedAnswerer(pub(super) RequestHandler);
 
 opaque_debug!(PreparedAnswerer);
 
-/// Marks synchronous functions.
+/// The inferred marker of synchronous functions, for the parameter `M` of [`Answerer`].
 #[derive(Debug)]
 pub struct IsFunction;
 
-/// Marks asynchronous functions.
+/// The inferred marker of asynchronous functions, for the parameter `M` of [`Answerer`].
 #[derive(Debug)]
 pub struct IsFuture;
 
-/// Marks the parameter that is the request.
+/// The inferred marker of the parameter that is the request.
 #[derive(Debug)]
 pub struct TakesRequest;
 
-/// Marks the parameter that is the context.
+/// The inferred marker of the parameter that is the context.
 #[derive(Debug)]
 pub struct TakesContext;
 
-/// What a function takes of a request.
+/// A parameter of an [`Answerer`]: the request, or the context.
 pub trait TakeRequest<Q, V>: Sized {
     #[doc(hidden)]
     fn take(request: &mut Option<Q>, cx: &ClientCx) -> Result<Self, ErrorObject>;
@@ -86,7 +86,7 @@ impl<Q> TakeRequest<Q, TakesContext> for ClientCx {
     }
 }
 
-/// What a function returns as an answer.
+/// A value that an [`Answerer`] can return: an `A`, or a `Result` of one.
 pub trait IntoAnswer<A> {
     #[doc(hidden)]
     fn into_answer(self) -> Result<A, ErrorObject>;

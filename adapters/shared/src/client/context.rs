@@ -64,12 +64,14 @@ impl ClientCx {
         &self.cancelled
     }
 
-    /// Returns the call that asks, whose id [`Pending::id`](crate::Pending::id) returns.
+    /// Returns the id of the call that the server's question is about, as
+    /// [`Pending::id`](crate::Pending::id) returns it.
     ///
-    /// It is known in the modern era (from revision 2026-07-28), and over HTTP if the server asks
-    /// on the stream of the call, as it should. In other legacy sessions, servers do not say which
-    /// call asks: returns `None`, as for all that is no question. To answer the questions of one
-    /// call differently, give that call [handlers](crate::Call::on_elicitation).
+    /// The id is known in the modern era (from revision 2026-07-28), and over HTTP if the server
+    /// asks on the stream of the call, as the specification requires. In other legacy sessions,
+    /// servers do not name the call, and this method returns `None`. It also returns `None` in a
+    /// context that belongs to no question. To answer the questions of one call differently, give
+    /// that call [handlers](crate::Call::on_elicitation).
     #[must_use]
     pub const fn call(&self) -> Option<CallId> {
         self.call
@@ -143,7 +145,8 @@ pub struct ClientSleep<'a> {
 }
 
 impl ClientSleep<'_> {
-    /// Blocks until the time is over or [`ClientCx::is_cancelled`]; returns whether it is.
+    /// Blocks until the duration has passed or [`ClientCx::is_cancelled`] is true; returns whether
+    /// the sleep was cut short by the cancellation.
     #[must_use]
     pub fn wait(self) -> bool {
         self.cx.cancelled.wait_blocking(self.duration)

@@ -11,7 +11,7 @@ use crate::tasks;
 
 /// Extensions of the protocol.
 impl<R> Client<R> {
-    /// Declares an extension of the protocol: an [`Extension`] of your own, or
+    /// Declares an extension of the protocol: an [`Extension`] that you define, or
     /// [`ClientTasks`](crate::ClientTasks).
     ///
     /// Requests of the extension are sent with [`Connection::call`], and its notifications with

@@ -19,7 +19,7 @@ use crate::transport::link::{Link, State};
 const CHANGES_MAX: usize = 1024;
 const CHANGES_BYTES_MAX: usize = 1 << 20;
 
-/// What replaces the link of a connection when it is lost, and the streams of subscriptions.
+/// The owner of a connection's link, which replaces lost links and lost streams of subscriptions.
 pub(crate) trait LinkOwner: Send + Sync {
     /// Handles the end of a link. Returns whether another one is opened.
     fn on_closed(self: Arc<Self>, link: &Arc<Link<Machine>>, why: &CloseReason) -> bool;
@@ -49,7 +49,7 @@ pub(crate) struct Feed {
 pub(super) struct FeedState {
     /// The connection and the call of the open subscription.
     call: Option<(Arc<Link<Machine>>, CallId)>,
-    /// What the server acknowledged; empty until then.
+    /// The filter that the server acknowledged; empty until then.
     pub(super) filter: Filter,
     acknowledged: bool,
     /// The server has acknowledged the subscription, perhaps in an earlier session.

@@ -63,8 +63,8 @@ impl<R> Client<R> {
     /// notifications, with up to 32 MiB of params in total. Clones of this client share `callback`,
     /// which runs for one connection at a time.
     ///
-    /// As `callback` may wait for calls, no call waits for `callback`: it may run after a call has
-    /// returned whose response followed the notification. In a `testing::pair`, it runs before.
+    /// `callback` may run late: a call can return before `callback` has run for a notification that
+    /// arrived earlier than the response. In a `testing::pair`, `callback` runs first.
     ///
     /// While the queue is full, the connection reads no messages. If `callback` waits for the
     /// result of a call during that time, the call may time out.

@@ -194,7 +194,7 @@ struct CallSlotState {
     after: Option<Box<AfterHooks>>,
 }
 
-/// What happened in a call.
+/// An update of a call, or its end.
 pub(crate) enum CallUpdate {
     Progress(Progress),
     /// The server asks, and the code that holds the call answers.

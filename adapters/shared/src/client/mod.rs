@@ -86,7 +86,7 @@ impl<R> Client<R> {
     /// Sets a name for the connection, which its handlers and callbacks receive in their
     /// [context](crate::ClientCx::label). Default: none.
     ///
-    /// Use it to tell connections apart that share their handlers. The server does not receive it.
+    /// Use it to tell apart connections that share handlers. The server does not receive the label.
     pub fn label(mut self, label: &str) -> Self {
         self.settings.label = Some(label.into());
         self
@@ -97,8 +97,8 @@ impl<R> Client<R> {
         self.configure(|config| config.capability(capability))
     }
 
-    /// Changes the configuration of the protocol state machine, for what has no method here, such
-    /// as experimental features, the full description of the client, and a server that names a
+    /// Changes the configuration of the protocol state machine, for settings without a method here,
+    /// such as experimental features, the full description of the client, and a server that names a
     /// modern revision in its `initialize` response.
     ///
     /// Set limits with [`limits`](Self::limits).

@@ -1,4 +1,4 @@
-//! What a client has been set to, whatever its runtime.
+//! The settings of a client, independent of its runtime.
 
 use std::collections::HashMap;
 use std::io;

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::tasks::WithTask;
 use crate::transport::link::Link;
 
-/// What is sent for a call.
+/// A call that has not been sent.
 pub(crate) struct UnsentCall<'c> {
     pub(crate) method: Cow<'static, str>,
     pub(crate) params: WithTask<Box<dyn Encode + Send + 'c>>,

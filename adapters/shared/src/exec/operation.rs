@@ -14,8 +14,9 @@ use crate::exec::sole_driver::is_sole_driver;
 /// An operation that waits for the peer: awaited, or waited for with [`wait`](Self::wait).
 ///
 /// It starts when it is first polled or waited for. Both forms work on every runtime, and with the
-/// connections of all of them. A task of an async runtime should await: a thread that waits polls
-/// no other task, and one that should drive the connection would wait for itself.
+/// connections of all of them. A task of an async runtime should await the operation: a thread that
+/// blocks in [`wait`](Self::wait) polls no other task, and would deadlock if it drives the
+/// connection.
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;

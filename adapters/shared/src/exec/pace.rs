@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
-/// What the run times of one handler have shown. Shared by all connections of a server.
+/// Whether one handler is quick, judged by its run times. Shared by all connections of a server.
 ///
 /// ```text
 ///            `PROOF` quick runs in a row, roughly
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// drives the connection, which saves two context switches per request.
 #[derive(Debug)]
 pub(crate) struct Pace {
-    /// What the handler serves, for warnings.
+    /// The request that the handler serves, for warnings.
     name: OnceLock<String>,
     /// Quick runs, less [`PENALTY`] for each slow one. At most `proof` + [`RESERVE`].
     score: AtomicU32,

@@ -185,7 +185,7 @@ struct PoolState<L, K> {
     idle: usize,
     /// Threads that were started or woken for a job and have not looked for one yet.
     called: usize,
-    /// Threads whose jobs were cancelled and run on.
+    /// Threads whose jobs were cancelled and still run.
     abandoned: usize,
     /// Jobs that have begun, for the watcher.
     begun: u64,

@@ -36,7 +36,7 @@ pub trait Dial: Spawn {
     fn dial(&self, address: SocketAddr) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>>;
 
     /// Opens a connection to a Unix domain socket. Reads from it behave as those of
-    /// [`dial`](Self::dial). By default, there are none.
+    /// [`dial`](Self::dial). The default implementation fails with [`io::ErrorKind::Unsupported`].
     #[cfg(unix)]
     fn dial_unix(
         &self,

@@ -127,7 +127,7 @@ impl Child {
         self.state.when(|state| state.stderr_done.then_some(())).await;
     }
 
-    /// Stops reading stderr, which a process that the child has started may keep open for ever.
+    /// Stops reading stderr, which a process that the child has started may keep open forever.
     pub(crate) fn stop_stderr(&self) {
         #[cfg(unix)]
         drop(self.state.lock().stop_stderr.take());

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_goes_on_writing_does_not_keep_a_stopped_reader() {
+    fn a_process_that_keeps_writing_does_not_keep_a_stopped_reader() {
         let (reader, mut writer) = std::io::pipe().unwrap();
         let writing = thread::spawn(move || while writer.write_all(&[b'x'; 4096]).is_ok() {});
         let (mut output, stop) = ChildOutput::new(reader);

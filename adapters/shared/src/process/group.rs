@@ -141,7 +141,8 @@ mod windows {
         /// Puts a child that has just been started into a job.
         ///
         /// What the child starts before this call stays outside. The child is not started suspended
-        /// to prevent this: if this process were killed in between, the child would stay for ever.
+        /// to prevent this: if this process were killed before the child was resumed, the child
+        /// would stay forever.
         ///
         /// Without a job, as for a child that has exited, the group consists of the child only.
         pub(crate) fn of(child: &Child) -> Self {

@@ -18,7 +18,7 @@ pub struct PollingFile {
 }
 
 impl PollingFile {
-    /// Calls `act` until it does not return `WouldBlock`, waiting in between.
+    /// Calls `act` until it does not return `WouldBlock`, and waits before each new call.
     fn retry<T>(
         &mut self,
         readiness: PollFlags,

@@ -272,7 +272,7 @@ fn null_device() -> io::Result<File> {
 
 /// Flushes the standard library's buffer of stdout, so that it does not follow the last message.
 ///
-/// Returns false if the buffer is in use: a handler may hold the lock of stdout for ever.
+/// Returns false if the buffer is in use: a handler may hold the lock of stdout forever.
 fn flush_prints() -> bool {
     let (done, flushed) = channel();
     let flush = move || {

@@ -1,4 +1,4 @@
-//! What a server on stdin and stdout does to its process and its pipes.
+//! The settings of a server on stdin and stdout, for its process and its pipes.
 
 /// The settings of servers on stdin and stdout, for [`Server::stdio`](crate::Server::stdio).
 ///
@@ -60,16 +60,16 @@ impl StdioSettings {
     /// Leaves the process's stdin as it is while serving on stdin and stdout.
     ///
     /// By default, while such a server runs, only the server reads the real stdin. Handlers,
-    /// libraries and child processes that inherit stdin read from the null device and find the end
-    /// of their input, so that they take no requests away: descriptor 0, or the standard handle of
-    /// Windows, refers to the null device. Stdin is restored when serving ends. A child that was
-    /// started before shares the real stdin: start it with its own stdin, such as
+    /// libraries and child processes that inherit stdin read from the null device, which is empty,
+    /// so that they take no requests away: descriptor 0, or the standard handle of Windows, refers
+    /// to the null device. Stdin is restored when serving ends. A child that was started before
+    /// shares the real stdin: start it with its own stdin, such as
     /// [`Stdio::null`](std::process::Stdio::null).
     ///
     /// On Windows, a console is not redirected.
     ///
-    /// With this setting, nothing else may read stdin, and child processes need a stdin of their
-    /// own. Use the setting if the program itself redirects stdin.
+    /// With this setting, nothing else may read stdin, and child processes need a separate stdin.
+    /// Use the setting if the program itself redirects stdin.
     pub const fn keep_stdin(mut self) -> Self {
         self.redirects_stdin = false;
         self

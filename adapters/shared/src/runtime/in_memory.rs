@@ -28,10 +28,10 @@ pub trait Pipes: Streams<Self::Reader, Self::Writer> {
 /// The messages pass the whole protocol, so a test sees what real peers see. The server runs in the
 /// background and ends when the connection closes.
 ///
-/// Both are those of one adapter, the crate whose `testing` this is: a server of `mcp_tokio` does
-/// not fit `mcp_blocking::testing::connect`. A function that builds the server for any adapter
-/// serves both; see [`on_runtime`](crate::on_runtime). `testing::pair` takes a server and a client
-/// of any adapters.
+/// Both must be types of the adapter crate whose `testing` module this is:
+/// `mcp_blocking::testing::connect` does not take a server of `mcp_tokio`. A function that builds
+/// the server for any adapter serves both; see [`on_runtime`](crate::on_runtime). `testing::pair`
+/// takes a server and a client of any adapters.
 ///
 /// # Errors
 /// The operation fails with

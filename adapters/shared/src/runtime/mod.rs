@@ -20,7 +20,7 @@ use crate::stdio::DriveChild;
 use crate::transport::link::LinkRole;
 use crate::transport::shutdown::DriverHandle;
 
-/// A runtime: what differs between the adapters.
+/// A runtime, such as tokio: everything that differs between the adapters.
 ///
 /// The supertraits start tasks and drive child processes; [`Streams`] and [`Listen`] say which
 /// streams and listeners a runtime can use.
@@ -28,7 +28,8 @@ pub trait Runtime: DriveChild + Sized {
     /// Returns the runtime of the current thread.
     ///
     /// # Errors
-    /// Fails outside of the runtime, if it is not always there.
+    /// Fails if the runtime requires a context that the current thread does not have, as tokio
+    /// does.
     fn current() -> io::Result<Arc<Self>>;
 
     /// Serves on stdin and stdout until the connection and its output have ended.
@@ -89,7 +90,8 @@ pub trait HttpRuntime: Runtime {
             `std::net` and `std::os::unix::net`"
 )]
 pub trait Listen<L>: HttpRuntime {
-    /// Serves the clients of a listener until `stop` is set. Dropping the future closes them.
+    /// Serves the clients of a listener until `stop` is set. Dropping the future closes their
+    /// connections.
     fn listen(
         service: HttpService,
         listener: L,

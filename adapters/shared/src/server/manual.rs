@@ -16,8 +16,8 @@ use crate::transport::manual_driver::ManualDriver;
 /// A connection of a [`Server`] that the program's own loop drives, without threads or a runtime.
 ///
 /// [`Server::manual`] creates it. The loop passes in bytes and the time, runs the handlers, and
-/// sends the output. No method waits, and the time is only what the loop passes in, so that equal
-/// inputs at equal times give equal output.
+/// sends the output. No method waits, and no method reads a clock: the loop passes the time in, so
+/// that equal inputs at equal times give equal output.
 ///
 /// Handlers run inside [`run_handler`](Self::run_handler), on the thread of the loop. The methods
 /// of [`Cx`](crate::Cx) work as elsewhere, with two exceptions: [`Cx::sleep`](crate::Cx::sleep)
@@ -144,12 +144,12 @@ impl ManualServer {
 
     /// Returns the next bytes to send; empty if there are none for now.
     ///
-    /// The bytes stay the next ones until [`advance`](Self::advance) is called.
+    /// Returns the same bytes until [`advance`](Self::advance) removes them.
     pub fn output(&mut self) -> &[u8] {
         self.driver.output()
     }
 
-    /// Removes the first `count` bytes of the [`output`](Self::output), which were sent.
+    /// Removes the first `count` bytes of the [`output`](Self::output), after they were sent.
     pub fn advance(&mut self, count: usize) {
         self.driver.advance(count);
     }

@@ -128,10 +128,13 @@ impl<R> Server<R> {
     /// If `check` returns an error message, the handler is not called. The client receives a tool
     /// error with this message, so that the model can correct the call.
     ///
-    /// `check` must neither wait for the connection nor change the server's tools, resources or
-    /// prompts. If the params of the call have more than 16 KiB, it runs on a thread for blocking
-    /// handlers, so that a long check delays no other request; otherwise, and always with a
-    /// [maximum of one such thread](Self::threads_max), on the thread that reads requests.
+    /// `check` must not wait for a message from the client, and must not change the server's tools,
+    /// resources or prompts.
+    ///
+    /// `check` runs on the thread that reads requests, which is fast for small arguments. If the
+    /// params of the call have more than 16 KiB, it runs on the thread pool, so that a long check
+    /// delays no other request. If the pool has [one thread](Self::threads_max), it always runs on
+    /// the thread that reads requests.
     pub fn check_arguments(
         mut self,
         check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static,
@@ -161,8 +164,8 @@ impl<R> Server<R> {
     /// results, only the presence of structured content is checked, for tools with an output
     /// schema: more would take time proportional to the size of each result.
     ///
-    /// Of this method and [`check_arguments`](Self::check_arguments), which sets a check of your
-    /// own, the one called last applies to arguments.
+    /// Of this method and [`check_arguments`](Self::check_arguments), which sets another check, the
+    /// one called last applies to arguments.
     #[cfg(feature = "jsonschema")]
     pub fn checked(mut self) -> Self {
         let schemas = self.settings.builder.changes.enable_checks();
@@ -332,8 +335,8 @@ impl<R> Server<R> {
         self
     }
 
-    /// Changes the configuration of the protocol state machine, for what has no method here, such
-    /// as the full description of the server and experimental features.
+    /// Changes the configuration of the protocol state machine, for settings without a method here,
+    /// such as the full description of the server and experimental features.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;

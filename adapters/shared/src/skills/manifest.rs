@@ -104,7 +104,7 @@ impl SkillManifest {
     /// Returns the file to which a relative reference in `SKILL.md` leads.
     ///
     /// # Errors
-    /// Fails if that is no listed file.
+    /// Fails if the reference does not lead to a listed file.
     pub fn resolve(&self, reference: &str) -> Result<&SkillFile, SkillError> {
         let unlisted = || self.error(SkillFault::Unlisted(reference.to_owned()));
         let mut path = Vec::new();

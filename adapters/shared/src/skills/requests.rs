@@ -59,8 +59,8 @@ pub struct GetSkillResult {
 
 /// The params of `resources/directory/read`: a request for the direct children of a directory.
 ///
-/// They do not extend a [`SkillManifest`]. Directories have the media type
-/// [`DIRECTORY_TYPE`].
+/// Use it to browse: the files of a skill are those of its [`SkillManifest`], whatever the
+/// directory contains. Subdirectories have the media type [`DIRECTORY_TYPE`].
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct ReadDirectory {
     pub(super) uri: String,

@@ -1,4 +1,4 @@
-//! What a new task needs of the system: a random id, and the time.
+//! The random id and the creation time of a task.
 
 use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,8 +1,8 @@
 //! Tasks: tool calls that outlive their response.
 //!
-//! A tool becomes a task with [`Tool::as_task`](crate::Tool::as_task): its call is answered at
-//! once, its handler runs on, and the client fetches the result later. Handlers do not change.
-//! [`Tasks`] has the settings of a server, [`TaskStore`] keeps tasks across restarts.
+//! A tool becomes a task with [`Tool::as_task`](crate::Tool::as_task): the server responds to its
+//! call immediately, its handler continues, and the client fetches the result later. Handlers do
+//! not change. [`Tasks`] has the settings of a server, [`TaskStore`] keeps tasks across restarts.
 //!
 //! ```
 //! # use mcp_adapter as mcp_tokio;

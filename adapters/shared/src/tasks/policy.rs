@@ -68,11 +68,12 @@ impl TaskPolicy {
     ///
     /// Applies to servers whose tasks are kept in a [store](crate::tasks::Tasks::store). The
     /// handler starts with the arguments, the principal and the client of the call, the answers so
-    /// far, and its latest [state](crate::Cx::state). An earlier run may have come to any point,
-    /// also to its end if the server was killed before the result was saved: the handler must be
-    /// idempotent, or protect what must not happen twice with [`Cx::once`](crate::Cx::once).
-    /// [`Cx::restarts`](crate::Cx::restarts) tells the runs apart. A task never has two runs at a
-    /// time. The scopes of the caller's access token are not checked again.
+    /// far, and its latest [state](crate::Cx::state). An earlier run may have stopped at any point,
+    /// or even have completed if the server was killed before the result was saved. The handler
+    /// must therefore be idempotent, or protect actions that must not be repeated with
+    /// [`Cx::once`](crate::Cx::once). [`Cx::restarts`](crate::Cx::restarts) tells the runs apart. A
+    /// task never has two runs at a time. The scopes of the caller's access token are not checked
+    /// again.
     ///
     /// In revision 2025-11-25, a client without authentication finds its tasks after a restart only
     /// over stdin and stdout. The handler then asks for input once the client waits for the result.

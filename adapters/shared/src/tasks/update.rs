@@ -1,4 +1,4 @@
-//! [`TaskUpdate`]: news about a task.
+//! [`TaskUpdate`]: a new status of a task, or its progress.
 
 use mcp_proto::Progress;
 use mcp_proto::schema::TaskStatus;

@@ -11,8 +11,8 @@ pub enum CheckError {
     Mismatch(String),
     /// The result matches the output schema as far as it could be checked.
     ///
-    /// These patterns are no regular expressions that this library can run, are too large, or took
-    /// too many steps.
+    /// These patterns were not checked: this library cannot run them, they are too large, or they
+    /// took too many steps.
     PartlyChecked(Vec<String>),
     /// The result was not checked: it is too large for the schema, or the check took too long.
     TooCostly(String),

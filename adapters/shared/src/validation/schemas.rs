@@ -48,7 +48,7 @@ pub(crate) struct Schemas {
     cache: Mutex<SchemaCache>,
 }
 
-/// Where the schemas come from, and thus whether they are trusted.
+/// The source of the schemas, which decides whether they are trusted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Author {
     Local,

@@ -1,4 +1,4 @@
-//! What an authorization wants done: the interface to a driver.
+//! The actions that an authorization requires of its driver.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;

@@ -79,7 +79,7 @@ impl AuthConfig {
         Self::new(server, &name, GrantKind::Enterprise(provider)).client(client)
     }
 
-    /// Creates the configuration for a workload that has a token of its own platform.
+    /// Creates the configuration for a workload that authenticates with a token from its platform.
     pub fn workload(server: Uri, client: KnownClient) -> Self {
         Self::new(server, &client.id.clone(), GrantKind::Workload).client(client)
     }
@@ -249,7 +249,7 @@ pub struct KnownClient {
 }
 
 impl KnownClient {
-    /// Names a public client: its identifier `id` at the authorization server `issuer`.
+    /// Creates a public client with the identifier `id` at the authorization server `issuer`.
     pub fn new(issuer: &str, id: &str) -> Self {
         Self { issuer: issuer.to_string(), id: id.to_string(), secret: None, key: None }
     }
@@ -280,7 +280,7 @@ pub struct IdentityProvider {
 }
 
 impl IdentityProvider {
-    /// Names the token endpoint of the identity provider, and this application's client there.
+    /// Creates an identity provider from its token endpoint and this application's client there.
     pub fn new(token_endpoint: Uri, client: KnownClient) -> Self {
         Self { token_endpoint, client }
     }

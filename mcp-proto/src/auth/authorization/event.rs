@@ -1,4 +1,4 @@
-//! What an authorization reports, and the answers it gives to single inputs.
+//! The events of an authorization, and the results of single inputs.
 
 use alloc::string::String;
 use core::fmt;
@@ -51,7 +51,7 @@ impl<'a> From<&'a ParkedRequest> for RejectedRequest<'a> {
     }
 }
 
-/// What becomes of a rejected request.
+/// How the driver must treat a rejected request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Verdict {
     /// Send the request again, with the current
@@ -187,7 +187,7 @@ pub enum RedirectPage {
     Success,
     /// The authorization failed: the application shows the reason.
     Failure,
-    /// The request does not belong to the running flow: answer 404.
+    /// The request does not belong to the running flow: respond with status 404.
     NotFound,
 }
 

@@ -53,14 +53,14 @@ pub(super) enum Answer {
     Blocked,
 }
 
-/// How far a request came that failed temporarily.
+/// How far a request came before it failed temporarily.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Outage {
     /// The server has not received it.
     Unreached,
-    /// The server answered that it cannot process it now.
+    /// The server responded that it cannot process the request now.
     Answered,
-    /// The answer was lost: the server may have processed it.
+    /// The response was lost: the server may have processed the request.
     Lost,
 }
 

@@ -27,7 +27,7 @@ pub(super) struct HeldGrant {
     renew_at: Option<u64>,
 }
 
-/// What the MCP server thinks of a grant.
+/// Whether the MCP server has accepted a request with the grant.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Standing {
     Unknown,

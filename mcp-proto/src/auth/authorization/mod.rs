@@ -178,8 +178,8 @@ impl Authorization {
         verdict
     }
 
-    /// Sets the URL that rejects requests, if redirects lead to another one than that of the
-    /// configuration; call this method before [`handle_challenge`](Self::handle_challenge).
+    /// Sets the URL that rejected a request, if redirects have led to another URL than the
+    /// configured one. Call this method before [`handle_challenge`](Self::handle_challenge).
     ///
     /// Metadata may describe either URL. A URL of another origin is ignored.
     // RFC 9728 §3.3.

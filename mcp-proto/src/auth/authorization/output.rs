@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use super::action::{AuthAction, FetchId, SignId, StoreId};
 use super::event::{AuthEvent, StoreFailure};
 
-/// What an authorization hands out.
+/// The output of an authorization: actions and events.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     actions: VecDeque<AuthAction>,

@@ -1,4 +1,4 @@
-//! Whose a grant is: the name of its record, and what is compared before its tokens are used.
+//! The owner of a grant: the name of its record, and the data compared before its tokens are used.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -17,8 +17,7 @@ impl AuthConfig {
     /// Returns the key of the record that the store keeps the tokens in.
     ///
     /// Configurations share a record if their servers, profiles, kinds of grant and clients are
-    /// equal. Whose identity assertion the tokens were issued for is compared as well, once the
-    /// record is read.
+    /// equal. When the record is read, the subject of the identity assertion is compared, too.
     // AUT-06, AUT-23.
     #[must_use]
     pub fn grant_key(&self) -> RecordKey {

@@ -115,7 +115,8 @@ impl Authorization {
         page
     }
 
-    /// Handles an answer of the application to an event; any other is ignored.
+    /// Handles the application's answer to an event. An answer that no event or action asks for is
+    /// ignored.
     pub fn handle_input(&mut self, time: Time, input: AuthInput) {
         self.advance(time);
         match mem::take(&mut self.state) {

@@ -34,7 +34,7 @@ const QUEUE_MAX: usize = 8;
 /// The longest record that is read, in bytes.
 pub(super) const RECORD_BYTES_MAX: usize = 256 << 10;
 
-/// What a use of the store is for.
+/// The purpose of one use of the store.
 #[derive(Debug)]
 pub(super) enum Use {
     /// To read the record.
@@ -75,7 +75,7 @@ impl Use {
     }
 }
 
-/// What the store reported about a use.
+/// The outcome of one use of the store.
 #[derive(Debug)]
 pub(super) enum StoreOutcome {
     /// The record, as read.

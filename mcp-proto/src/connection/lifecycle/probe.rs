@@ -185,7 +185,7 @@ impl Probing {
         *self = Self { uses_exchanges: true, ..Self::default() };
     }
 
-    /// Returns the action that follows from an answer.
+    /// Returns the action that follows from a response.
     pub(super) fn next(&self, answer: Answer, identity: &Identity, trying: Revision) -> OpenAction {
         match answer {
             Answer::Discovered(server) if server.speaks(trying) => {

@@ -183,7 +183,7 @@ impl CallTable {
     }
 
     /// Prepares a request that only reads to be sent again, once, because its response was lost.
-    /// Returns whether that is possible. Its timeout runs on.
+    /// Returns whether that is possible. Its timeout keeps running.
     pub(crate) fn recover(&mut self, id: u64) -> bool {
         let Some(call) = self.open.get_mut(id) else { return false };
         let until = call.deadline;

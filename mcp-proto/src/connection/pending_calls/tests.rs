@@ -316,7 +316,7 @@ fn the_timeout_is_suspended_while_the_peer_waits_up_to_the_maximum() {
 
 // TMO-02, TMO-03
 #[test]
-fn a_timeout_of_its_own_ends_a_call_while_this_side_has_to_answer() {
+fn an_explicit_timeout_ends_a_call_while_this_side_has_to_answer() {
     for revision in [LEGACY, MODERN] {
         for timeout_max in [None, Some(Duration::from_secs(20))] {
             let (mut env, mut calls) = client(revision);

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_ends_every_stream_at_once_is_not_polled_without_pause_t_86() {
+    fn a_server_that_ends_every_stream_immediately_is_not_polled_without_pause_t_86() {
         let mut backoff = Backoff::new(&HttpConfig::new(7));
         for attempts in 0..1000 {
             let delay = backoff.delay(opened(attempts, Duration::ZERO));

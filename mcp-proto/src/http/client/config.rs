@@ -133,10 +133,10 @@ impl HttpConfig {
     /// Makes the client fall back to [HTTP+SSE](crate::http::legacy_sse), the transport of revision
     /// 2024-11-05, for servers without Streamable HTTP.
     ///
-    /// `url` is the URL that the driver sends requests to. The client tries the fallback if that
-    /// URL answers `initialize` with status 400, 404 or 405, unless the body is an error that only
-    /// modern servers send. The probe `server/discover` alone never causes it, nor does status 401.
-    /// If the client supports no legacy revision, this option has no effect.
+    /// `url` is the URL that the driver sends requests to. The client tries the fallback if the
+    /// response to `initialize` at that URL has status 400, 404 or 405, unless the body is an error
+    /// that only modern servers send. The probe `server/discover` alone never causes it, nor does
+    /// status 401. If the client supports no legacy revision, this option has no effect.
     ///
     /// If the server does not offer HTTP+SSE, either, connecting fails with the response to
     /// `initialize`.

@@ -25,7 +25,7 @@ pub(super) const TOKEN_BYTES_MAX: usize = 32 << 10;
 /// The maximum number of scopes of a token. Looking for one takes time linear in their number.
 pub(super) const SCOPES_MAX: usize = 1024;
 
-/// Lets in requests with an access token that was issued for this server.
+/// Accepts requests with an access token that was issued for this server, and refuses others.
 ///
 /// The driver passes each request through these steps, after it has checked the host:
 ///
@@ -151,8 +151,8 @@ impl Guard {
 
     /// Accepts a token, or refuses it.
     ///
-    /// `unix` is the current time, in seconds since the Unix epoch. What the verifier did not say
-    /// counts against the token.
+    /// `unix` is the current time, in seconds since the Unix epoch. A token is refused if the
+    /// verifier left out a claim that this check needs.
     ///
     /// # Errors
     /// Returns the refusal to send, with status 401, if the issuer is not one of the authorization

@@ -73,7 +73,7 @@ impl VerifiedToken {
         Self { issuer: Some(issuer.into()), ..Self::default() }
     }
 
-    /// Reads the claims of a JSON Web Token, or the answer to an introspection request.
+    /// Reads the claims of a JSON Web Token, or the response to an introspection request.
     ///
     /// Reads `iss`, `sub`, `client_id` (or else `azp`), `aud`, `scope` (or else `scp`), `exp`,
     /// `nbf` and `cnf`. A missing claim stays unknown. Takes time linear in the length of the
@@ -180,7 +180,8 @@ impl AcceptedToken {
         Self(Arc::new(Accepted { token, principal, scopes }))
     }
 
-    /// Returns who sends requests with this token.
+    /// Returns the identity that requests with this token have: the subject of the token at its
+    /// issuer, or else its client.
     #[must_use]
     pub fn principal(&self) -> &Principal {
         &self.0.principal

@@ -29,7 +29,7 @@ const FRAME_BYTES: usize = 16 * 1024;
 /// The default of [`SseSettings::keep_alive`].
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// What all sessions of a server over HTTP+SSE share.
+/// The settings that all sessions of a server over HTTP+SSE share.
 ///
 /// ```
 /// use mcp_proto::http::legacy_sse::SseSettings;

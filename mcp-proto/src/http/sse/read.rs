@@ -168,7 +168,7 @@ enum Field {
 }
 
 /// The result of parsing some bytes.
-enum Progress {
+enum StepResult {
     Continue,
     BlankLine,
     TooLong,
@@ -211,12 +211,12 @@ impl EventReader {
                 continue;
             }
             match self.step(input) {
-                Progress::Continue => {}
-                Progress::BlankLine if self.block.has_effect() => {
+                StepResult::Continue => {}
+                StepResult::BlankLine if self.block.has_effect() => {
                     return Some(Item::Event(self.dispatch()));
                 }
-                Progress::BlankLine => self.block.clear(),
-                Progress::TooLong => {
+                StepResult::BlankLine => self.block.clear(),
+                StepResult::TooLong => {
                     self.block.clear();
                     self.state = ParseState::Discarding { blank: false };
                     return Some(Item::TooLong);
@@ -267,8 +267,8 @@ impl EventReader {
     }
 
     /// Consumes some input, or changes the state without consuming any.
-    fn step(&mut self, input: &mut &[u8]) -> Progress {
-        let Some(&byte) = input.first() else { return Progress::Continue };
+    fn step(&mut self, input: &mut &[u8]) -> StepResult {
+        let Some(&byte) = input.first() else { return StepResult::Continue };
         match self.state {
             // SSE-02: one byte order mark at the start is skipped.
             ParseState::Start(matched) if BOM.get(matched) == Some(&byte) => {
@@ -293,7 +293,7 @@ impl EventReader {
             ParseState::Value(field) => {
                 let (piece, ended) = line_end(input);
                 if !self.append(field, piece) {
-                    return Progress::TooLong;
+                    return StepResult::TooLong;
                 }
                 if ended {
                     self.end_line(input);
@@ -316,12 +316,12 @@ impl EventReader {
                 }
             }
         }
-        Progress::Continue
+        StepResult::Continue
     }
 
     /// Consumes one byte of a field name, or its end.
     // SSE-05: a line without a colon is a field with an empty value.
-    fn name(&mut self, byte: u8, input: &mut &[u8]) -> Progress {
+    fn name(&mut self, byte: u8, input: &mut &[u8]) -> StepResult {
         let ended = matches!(byte, b'\r' | b'\n');
         if !ended && byte != b':' {
             skip(input, 1);
@@ -330,11 +330,11 @@ impl EventReader {
                 self.state = ParseState::Ignored;
                 self.block.value.clear();
             }
-            return Progress::Continue;
+            return StepResult::Continue;
         }
         if ended && self.block.value.is_empty() {
             self.end_line(input);
-            return Progress::BlankLine;
+            return StepResult::BlankLine;
         }
         let field = match &*self.block.value {
             b"data" => Some(Field::Data),
@@ -349,7 +349,7 @@ impl EventReader {
             && mem::replace(&mut self.block.has_data, true)
             && !self.append(Field::Data, b"\n")
         {
-            return Progress::TooLong;
+            return StepResult::TooLong;
         }
         if ended {
             self.end_line(input);
@@ -360,7 +360,7 @@ impl EventReader {
             skip(input, 1);
             self.state = field.map_or(ParseState::Ignored, ParseState::Space);
         }
-        Progress::Continue
+        StepResult::Continue
     }
 
     /// Appends to a value. Returns false if that exceeds its limit.

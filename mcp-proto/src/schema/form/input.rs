@@ -178,7 +178,7 @@ impl Field {
     /// ```
     ///
     /// # Errors
-    /// Fails if `text` does not fit the field. The error says what does.
+    /// Fails if `text` does not fit the field. The error describes the allowed values.
     pub fn parse(&self, text: &str) -> Result<Raw, DecodeError> {
         let trimmed = text.trim();
         let value = match self {

@@ -1,4 +1,4 @@
-//! What a poller sends, and what it reports.
+//! The requests that a poller sends, and its events.
 
 use alloc::boxed::Box;
 
@@ -38,7 +38,7 @@ pub enum TaskPollRequestKind {
     Cancel,
 }
 
-/// News about a task, from a [`TaskPoller`](super::TaskPoller).
+/// An event of a task, from [`TaskPoller::poll_event`](super::TaskPoller::poll_event).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TaskPollEvent {
@@ -74,7 +74,7 @@ pub enum TaskOutcome {
     Failed(ErrorObject),
     /// The task was cancelled.
     Cancelled,
-    /// The server does not have the task (any more).
+    /// The server does not know the task, or has deleted it.
     NotFound(ErrorObject),
     /// The time of the task is over, and it has no outcome.
     Expired,

@@ -10,7 +10,7 @@ use crate::time::Instant;
 /// The input requests of a task, by key.
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
-    keys: BTreeMap<Box<str>, Progress>,
+    keys: BTreeMap<Box<str>, AnswerState>,
     update: Update,
     /// Requests in a row that did not arrive.
     lost: u32,
@@ -26,9 +26,9 @@ enum Update {
     Waiting(Instant),
 }
 
-/// How far the answer of one input request has come.
+/// The state of the answer to one input request.
 #[derive(Debug)]
-enum Progress {
+enum AnswerState {
     Asked,
     Answered(Raw),
     Sending(Raw),
@@ -45,21 +45,21 @@ impl Inputs {
     pub(super) fn is_new(&mut self, key: &str) -> bool {
         let is_new = !self.keys.contains_key(key);
         if is_new {
-            self.keys.insert(key.into(), Progress::Asked);
+            self.keys.insert(key.into(), AnswerState::Asked);
         }
         is_new
     }
 
     /// Adds a key whose answer arrived in an earlier run.
     pub(super) fn restore(&mut self, key: &str) {
-        self.keys.insert(key.into(), Progress::Done);
+        self.keys.insert(key.into(), AnswerState::Done);
     }
 
     /// Keeps the answer of a request that has none. Returns whether there was one.
     pub(super) fn answer(&mut self, key: &str, response: Raw) -> bool {
         match self.keys.get_mut(key) {
-            Some(progress @ Progress::Asked) => {
-                *progress = Progress::Answered(response);
+            Some(state @ AnswerState::Asked) => {
+                *state = AnswerState::Answered(response);
                 true
             }
             _ => false,
@@ -75,10 +75,10 @@ impl Inputs {
         }
         self.update = Update::Idle;
         let mut responses = ExtraMembers::new();
-        for (key, progress) in &mut self.keys {
-            if let Progress::Answered(response) = progress {
+        for (key, state) in &mut self.keys {
+            if let AnswerState::Answered(response) = state {
                 responses.set(key, response.clone());
-                *progress = Progress::Sending(response.clone());
+                *state = AnswerState::Sending(response.clone());
                 self.update = Update::InFlight;
             }
         }
@@ -97,9 +97,9 @@ impl Inputs {
     pub(super) fn on_settled(&mut self) {
         self.lost = 0;
         self.update = Update::Idle;
-        for progress in self.keys.values_mut() {
-            if let Progress::Sending(_) = progress {
-                *progress = Progress::Done;
+        for state in self.keys.values_mut() {
+            if let AnswerState::Sending(_) = state {
+                *state = AnswerState::Done;
             }
         }
     }
@@ -109,16 +109,16 @@ impl Inputs {
     pub(super) fn on_lost(&mut self, due: impl FnOnce(u32) -> Instant) {
         self.lost = self.lost.saturating_add(1);
         self.update = Update::Waiting(due(self.lost));
-        for progress in self.keys.values_mut() {
-            if let Progress::Sending(response) = progress {
-                *progress = Progress::Answered(response.clone());
+        for state in self.keys.values_mut() {
+            if let AnswerState::Sending(response) = state {
+                *state = AnswerState::Answered(response.clone());
             }
         }
     }
 
     /// Iterates over the keys whose answers arrived.
     pub(super) fn done(&self) -> impl Iterator<Item = &str> {
-        let done = self.keys.iter().filter(|(_, progress)| matches!(progress, Progress::Done));
+        let done = self.keys.iter().filter(|(_, state)| matches!(state, AnswerState::Done));
         done.map(|(key, _)| &**key)
     }
 }

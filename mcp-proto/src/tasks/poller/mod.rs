@@ -28,7 +28,7 @@ pub use limits::PollLimits;
 use phase::{Phase, Trigger, next};
 use status::Status;
 
-/// A requestor's side of one task: says what to send next, and when.
+/// A requestor's side of one task: decides which request to send, and when.
 ///
 /// The poller does no IO. Send what [`poll_request`](Self::poll_request) returns, and report each
 /// response, or that there is none. At [`poll_timeout`](Self::poll_timeout), and after each call,
@@ -126,10 +126,10 @@ impl TaskPoller {
     /// Creates a poller from the id of a task, for example one that an earlier run stored. It polls
     /// immediately.
     ///
-    /// The age of the task is then unknown, so its time counts from now on: the outcome
-    /// [`TaskOutcome::Expired`] comes later by that age at most. A server that has deleted the task
-    /// by then says so, and the outcome is [`TaskOutcome::NotFound`]. Input requests that wait for
-    /// an answer are reported, also those that an earlier run reported. To keep the age and the
+    /// The age of the task is unknown, so [`PollLimits::time_max`] counts from this call, and
+    /// [`TaskOutcome::Expired`] can be late by the age of the task. If the server has deleted the
+    /// task by then, the outcome is [`TaskOutcome::NotFound`]. Input requests that wait for an
+    /// answer are reported, also those that an earlier run reported. To keep the age and the
     /// answered requests, store a [`record`](Self::record) instead of the id.
     // TSK-39: ids are kept.
     #[must_use]

@@ -12,7 +12,7 @@
 //!  any but Over ── Cancel ──▶ Stopping ── Due ──▶ Cancelling ── Ended, Lost ──▶ Over
 //! ```
 
-/// What a poller does.
+/// The phase of a poller.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Phase {
     /// Until the next poll.

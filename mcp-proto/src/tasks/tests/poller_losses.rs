@@ -53,7 +53,7 @@ fn a_lost_answer_is_sent_again_ever_later_and_arrives_once_tsk_32() {
                 poller.on_error(at(now), TaskPollRequestKind::Update, &error);
             }
         }
-        assert_eq!(sent_update(&mut poller, now), None, "not at once");
+        assert_eq!(sent_update(&mut poller, now), None, "not immediately");
         let due = poller.poll_timeout().unwrap().as_nanos() / 1_000_000;
         waits.push(due - now);
         now = due;

@@ -167,7 +167,7 @@ fn tasks_of_a_connection_end_with_it() {
         events(&mut table);
         table.abandon(&gone);
         assert_eq!(events(&mut table), [TaskEvent::Removed { task: id(1) }]);
-        // The others run on, and leave nothing.
+        // The others continue, and leave nothing.
         table.complete(at(0), id(2), json("{}")).unwrap();
         table.fail(at(0), id(3), crate::ErrorObject::internal("no")).unwrap();
         let removed = events(&mut table);

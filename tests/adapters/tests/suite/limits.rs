@@ -38,7 +38,7 @@ async fn requests_beyond_the_rate_are_refused_with_advice<R: Runtime>() {
         assert!(
             error
                 .message
-                .starts_with("limit exceeded: requests are limited to 2 in 3600s, 2 at once"),
+                .starts_with("limit exceeded: requests are limited to 2 in 3600s, 2 together"),
             "{error}"
         );
         let advice: Value = error.data.unwrap().parse().unwrap();

@@ -19,7 +19,8 @@ pub(crate) trait ListPage: Decode {
     type Request: ClientRequest<Result = Self> + Send;
     type Entry;
 
-    /// What a server without entries need not declare; `None` if it must be asked.
+    /// The capability without which the list is empty and need not be requested; `None` if there is
+    /// none.
     const CAPABILITY: Option<Capability>;
 
     fn request(cursor: Option<String>) -> Self::Request;

@@ -127,14 +127,15 @@ impl Connection {
     /// The schema comes from the server and is not trusted. The check therefore refuses schemas
     /// with external references, with `$id` or anchors below the root, with more than 64 regular
     /// expressions or too many levels of nesting, and results that would take too many steps to
-    /// check. It runs on another thread, one check of a connection after the other, and is given up
-    /// after 2 s, during which this method blocks. A check takes about 100 MB of memory at most. A
-    /// thread that takes longer is left alone; until it ends, no other result of this connection is
-    /// checked, and no result of any connection of the process while four such threads run.
+    /// check. It runs on another thread, one check of a connection at a time. This method blocks
+    /// until the check ends, for at most 2 s. A check takes about 100 MB of memory at most. A check
+    /// that takes longer keeps its thread; until that thread ends, no other result of this
+    /// connection is checked. If four such threads run in the process, no result of any connection
+    /// is checked.
     ///
     /// # Errors
-    /// Fails with the [`CheckError`] that says whether the result, the schema, or the time that the
-    /// check takes is the reason.
+    /// Fails with a [`CheckError`] if the result does not match, if the schema cannot be used, or
+    /// if the check is too costly.
     #[cfg(feature = "jsonschema")]
     pub fn check_result(&self, tool: &Tool, result: &CallToolResult) -> Result<(), CheckError> {
         self.inner.validator.check(tool, result)
@@ -224,8 +225,8 @@ impl Connection {
         self.inner.slot.close();
     }
 
-    /// Waits until the connection is open: while it is being
-    /// [recovered](crate::Client::recovery), until that has succeeded.
+    /// Waits while the connection is being [recovered](crate::Client::recovery). Returns
+    /// immediately if the connection is open.
     ///
     /// # Errors
     /// Fails with [`Error::Closed`] if the connection has ended.
@@ -233,8 +234,8 @@ impl Connection {
         Operation::new(self.inner.slot.open())
     }
 
-    /// Waits until the connection has ended, which it has not while it is being
-    /// [recovered](crate::Client::recovery).
+    /// Waits until the connection has ended. A connection that is being
+    /// [recovered](crate::Client::recovery) has not ended.
     ///
     /// By then, a server started by `spawn` has been shut down. The last events have also been
     /// handled, unless that takes longer than 500 ms.

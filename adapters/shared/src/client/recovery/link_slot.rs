@@ -156,8 +156,8 @@ impl LinkSlot {
             (current.phase != Phase::Recovering).then(|| Arc::clone(&current.link))
         };
         // Separate, because it is what almost all calls find.
-        let at_once = ready(&mut self.current.lock());
-        match at_once {
+        let found = ready(&mut self.current.lock());
+        match found {
             Some(link) => Ok(link),
             None => self.within(patience, self.current.when(ready)).await,
         }

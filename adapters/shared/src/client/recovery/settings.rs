@@ -11,7 +11,7 @@ impl<R> Client<R> {
     /// Sets how lost connections are recovered. Default: [`Recovery::new`].
     ///
     /// A connection that was opened by `spawn` or over HTTP is opened again if the server's process
-    /// dies, closes its stdout or stops to respond, or if the server loses the session and cannot
+    /// dies, closes its stdout or stops responding, or if the server loses the session and cannot
     /// open another one immediately. The handles of the connection, and their clones, remain valid.
     /// [`on_connection_state`](Self::on_connection_state) reports what happens.
     ///
@@ -20,7 +20,7 @@ impl<R> Client<R> {
     /// supports no common revision or refuses the authorization; or if it uses a given pair of byte
     /// streams, which cannot be opened again.
     ///
-    /// What the client repeats on the new connection:
+    /// The client repeats on the new connection:
     ///
     /// - The log level.
     /// - The subscriptions that the server had acknowledged. Each one then delivers a change for
@@ -30,7 +30,7 @@ impl<R> Client<R> {
     ///   connection, with equal delays. See [`Subscription`](crate::Subscription) for the ends
     ///   that are final.
     ///
-    /// What it never repeats: a call that was sent. It fails with
+    /// The client never repeats a call that was sent. Such a call fails with
     /// [`CallError::Lost`](mcp_proto::CallError::Lost), because the server may have acted on it. A
     /// call that is made during a recovery was not sent: it waits for the new connection, for its
     /// [timeout](crate::Call::timeout) or 60 s, and then fails with

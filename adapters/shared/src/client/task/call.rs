@@ -23,12 +23,12 @@ use crate::transport::link::Link;
 /// A tool call that asks for a [task], and has not been sent yet. Await it, or wait for
 /// [`start`](Self::start), for the [`TaskHandle`].
 ///
-/// A task runs on at the server when the connection is lost or the client ends.
+/// A task continues at the server if the connection is lost or the client ends.
 ///
 /// In revision 2025-11-25, the call asks for a task if the server and the tool support that. In
 /// revision 2026-07-28, the server decides, provided that the client declares
-/// [`ClientTasks`](crate::ClientTasks). In all other cases, the call is a plain one, and the
-/// handle has its result: callers need not care.
+/// [`ClientTasks`](crate::ClientTasks). In all other cases, the call is a plain one, and the handle
+/// holds its result, so that callers can treat all cases alike.
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;

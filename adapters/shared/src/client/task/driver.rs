@@ -39,7 +39,7 @@ pub(crate) struct TaskDriver {
     shown: (TaskStatus, Option<Box<str>>),
 }
 
-/// What a task has come to.
+/// An update of a task, or its end.
 pub(crate) enum TaskStep {
     /// The latest status, or progress since then.
     Status(TaskStatus, Option<Box<str>>, Option<Progress>),
@@ -50,7 +50,7 @@ pub(crate) enum TaskStep {
 enum Wake {
     Responded(TaskPollRequestKind, Result<Raw, CallError>),
     Updated(Result<Raw, CallError>),
-    News,
+    Received,
     Due,
     Ended,
 }
@@ -162,7 +162,7 @@ impl TaskDriver {
     /// continue on another connection.
     pub(crate) async fn next(&mut self) -> Result<TaskStep, Error> {
         loop {
-            self.take_news();
+            self.take_received();
             while let Some(event) = self.poller.poll_event() {
                 match event {
                     TaskPollEvent::Status { status, message } => {
@@ -193,7 +193,7 @@ impl TaskDriver {
                     self.update = None;
                     self.on_outcome(TaskPollRequestKind::Update, outcome);
                 }
-                Wake::News | Wake::Due => {}
+                Wake::Received | Wake::Due => {}
                 Wake::Ended => return Err(CallError::Lost.into()),
             }
         }
@@ -204,18 +204,18 @@ impl TaskDriver {
         TaskStep::Status(status, message, progress)
     }
 
-    fn take_news(&mut self) {
+    fn take_received(&mut self) {
         let time = time(&self.link);
-        let news = self.mailbox.take();
+        let received = self.mailbox.take();
         // Before the status, which may be the last one.
-        if let Some(progress) = news.progress {
+        if let Some(progress) = received.progress {
             self.poller.on_progress(progress);
         }
         // TSK-17: the notification only saves a poll.
-        if let Some(params) = news.status {
+        if let Some(params) = received.status {
             self.poller.on_notification(time, &params);
         }
-        for (key, answer) in news.answers {
+        for (key, answer) in received.answers {
             match answer {
                 Ok(answer) => {
                     self.poller.answer(&key, answer);
@@ -280,9 +280,9 @@ impl TaskDriver {
                 None => pending().await,
             }
         };
-        let news = async {
+        let received = async {
             mailbox.wait().await;
-            Wake::News
+            Wake::Received
         };
         let ended = async {
             link.shared.ended.wait().await;
@@ -295,7 +295,7 @@ impl TaskDriver {
             }
             Wake::Due
         };
-        or(or(responded, updated), or(news, or(ended, due))).await
+        or(or(responded, updated), or(received, or(ended, due))).await
     }
 
     /// Runs the handler of an input request.
@@ -361,7 +361,7 @@ fn time(link: &Link<Machine>) -> TaskTime {
     TaskTime { now: link.clock.now(), ..TaskTime::default() }
 }
 
-/// Directs the news of a task to its mailbox.
+/// Directs the updates of a task to its mailbox.
 fn register(
     link: &Link<Machine>,
     poller: &TaskPoller,

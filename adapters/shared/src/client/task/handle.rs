@@ -15,13 +15,14 @@ use crate::tasks::TaskUpdate;
 /// [`Connection::task`](crate::Connection::task) from an id. The task is polled, and its input
 /// requests reach the handlers of the [`Client`](crate::Client), while an operation of the handle
 /// is awaited or waited for; operations may be dropped without loss. The server's poll interval is
-/// respected, and status notifications save waiting. Lost requests are repeated ever later.
+/// respected, and status notifications save waiting. A request without a response is repeated,
+/// after increasing delays.
 ///
 /// If the connection is lost, the methods fail with [`CallError::Lost`], also if it is
 /// [recovered](crate::Client::recovery): the program decides whether the server that it finds then
 /// still has the task. The handle remains usable after [`attach`](Self::attach). Over HTTP in the
-/// modern era, a server may restart without the loss of the connection; the handle then polls on.
-/// Dropping the handle leaves the task alone.
+/// modern era, a server may restart without the loss of the connection; the handle then continues
+/// to poll. Dropping the handle leaves the task alone.
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;
@@ -60,10 +61,10 @@ impl Connection {
     /// Returns the handle of a task that was created earlier, for example before a restart of this
     /// client.
     ///
-    /// `id` is the [id](TaskHandle::id) of the task. A task of the legacy era does not exist in the
-    /// modern one, and the other way round. Its time is counted from now on, because its age is
-    /// unknown.
-    /// An input request is answered again if the server has not received its answer.
+    /// `id` is the [id](TaskHandle::id) of the task. Tasks of the legacy era and of the modern era
+    /// are separate: connect in the era in which the task was created. The time limit of the task
+    /// starts again, because the age of the task is unknown. An input request is answered again if
+    /// the server has not received its answer.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;

@@ -6,9 +6,9 @@ use mcp_proto::tasks::{PollLimits, TaskLimits};
 ///
 /// With the [tasks extension], servers of revision 2026-07-28 may create a task for any tool call.
 ///
-/// [`Call::task`](crate::Call::task) then returns the handle of such a task. All other calls end
-/// well too: they poll the task to its end and return its result. They do so for the
-/// [time](crate::Call::timeout_max) of the call, and cancel the task when that is over or when the
+/// [`Call::task`](crate::Call::task) then returns the handle of such a task. All other calls poll
+/// such a task to its end and return its result. They do so within the [maximum
+/// time](crate::Call::timeout_max) of the call, and cancel the task when that time is over or the
 /// call is dropped. Hooks of [`Client::on_call`](crate::Client::on_call) see the end of the call
 /// when the task is created.
 ///
@@ -82,13 +82,15 @@ impl ClientTasks {
 
     /// Lets servers of revision 2025-11-25 send sampling and elicitation requests as [tasks].
     ///
-    /// The response to such a request is the task, and its handler runs on; the server fetches the
-    /// result later, also after minutes in which a person thinks. Handlers do not change: their
-    /// [context](crate::ClientCx) reports the cancellation of the task and the end of its time. The
-    /// tasks end with the connection, and each connection has its own `limits`.
+    /// Use this if a user may take minutes to answer. The client responds to such a request with a
+    /// task while its handler continues, and the server fetches the result later. Handlers need no
+    /// change: their [context](crate::ClientCx) also reports that the task was cancelled or that
+    /// its time is over. Tasks end with their connection. `limits` apply to each connection
+    /// separately.
     ///
-    /// The client declares this for the requests that have handlers. It has no effect in other
-    /// revisions. A server asks with [`ClientHandle::request_task`](crate::ClientHandle).
+    /// The client declares task support for the requests that have handlers. The setting has no
+    /// effect in other revisions. A server sends such a request with
+    /// [`ClientHandle::request_task`](crate::ClientHandle).
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;

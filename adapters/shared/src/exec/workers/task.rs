@@ -13,13 +13,13 @@ use crate::exec::pace::{Pace, QUICK_MAX};
 /// address of the [`Pace`].
 pub(super) type Lane = (Option<u64>, usize);
 
-/// What the pool knows a job by: the connection, the request, and what the job does for it.
+/// The key of a job in the pool: its connection, its request, and its stage.
 pub(super) type JobKey = (u64, IncomingId, Stage);
 
-/// What a job does for its request.
+/// The stage of a request that a job performs.
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Stage {
-    /// It finds out which handler serves the request, and then starts that handler.
+    /// Finds the handler of the request, and then starts it.
     Check,
     Handler,
 }
@@ -54,7 +54,7 @@ impl<'c> Stopwatch<'c> {
     }
 }
 
-/// What came of a function, or of the first poll of a future.
+/// The outcome of a function, or of the first poll of a future.
 pub(super) struct Ran {
     /// How long it took.
     pub(super) took: Duration,

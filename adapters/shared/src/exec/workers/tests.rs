@@ -371,7 +371,7 @@ fn a_plain_runtime_leaves_a_quick_future_that_waits_to_the_pool() {
         help(&workers);
         returns.send(thread::current().id()).unwrap();
     });
-    let there = returned.recv_timeout(Duration::from_secs(30)).expect("the driver goes on");
+    let there = returned.recv_timeout(Duration::from_secs(30)).expect("the driver continues");
     gate.set();
     assert_ne!(ended.recv().unwrap(), there);
     driver.join().unwrap();

@@ -71,7 +71,8 @@ pub struct BlockingClient {
 impl BlockingClient {
     /// Creates a client that calls `exchange` for each request.
     ///
-    /// If `exchange` panics, the request fails as lost.
+    /// `exchange` runs on a thread of the pool, and may block. If it panics, the request fails as
+    /// with [`SendError::lost`].
     pub fn new<B: Read + Send + 'static>(
         exchange: impl Fn(Request<Bytes>) -> Result<Response<B>, SendError> + Send + Sync + 'static,
     ) -> Self {
@@ -82,10 +83,10 @@ impl BlockingClient {
 
     /// Sets the maximum number of threads, at least 1. Default: 256.
     ///
-    /// Exchanges beyond it wait, in order. The maximum must exceed the number of
-    /// [calls in flight](super::remote::Remote::concurrent_calls_max), 128 by default, and of
-    /// streams and subscriptions together: a call could otherwise wait for an answer that this
-    /// client has no thread to send.
+    /// Further exchanges wait, in order. The maximum must exceed the sum of [calls in
+    /// flight](super::remote::Remote::concurrent_calls_max) (128 by default), streams and
+    /// subscriptions. Otherwise, a call can deadlock: it may need a response of this client to the
+    /// server, for which no thread is left.
     pub fn threads_max(mut self, max: usize) -> Self {
         self.threads = Arc::new(ThreadPool::new(max));
         self

@@ -162,7 +162,7 @@ impl HttpConnections {
         }
     }
 
-    /// Closes connections that have been idle for too long, for ever.
+    /// Closes connections that have been idle for too long. Never returns.
     pub(super) async fn close_idle(&self) {
         match &self.route {
             Route::Pool(pool) => pool.close_idle().await,

@@ -24,7 +24,7 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// the [`Remote`](super::remote::Remote) has any, in `Authorization` and fields set by
 /// [`Remote::header`](super::remote::Remote::header), and the session's id, which is as secret.
 ///
-/// Responsible are:
+/// Responsibilities:
 ///
 /// - **Redirects**: the adapter. The implementation must return responses with status 3xx and
 ///   follow none, because it could send credentials to other origins.
@@ -47,7 +47,7 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// With `mcp-blocking`, futures and bodies are polled by the thread that does all IO, and must not
 /// block: see [`BlockingClient`](super::blocking_client::BlockingClient).
 ///
-/// A panic of the future or the body fails the request as lost.
+/// If the future or the body panics, the request fails as with [`SendError::lost`].
 ///
 /// Cost: two allocations for each exchange.
 ///

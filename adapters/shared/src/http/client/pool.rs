@@ -47,7 +47,7 @@ pub(super) struct Pool {
 /// The number of connections kept for messages other than calls: as many as are sent concurrently.
 ///
 /// Otherwise, a server that sends many requests would make this client open a connection for almost
-/// every answer.
+/// every response.
 const ONE_WAY_MAX: usize = 64;
 
 /// A connection for one exchange.
@@ -129,7 +129,7 @@ impl Pool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes connections that have been idle for too long, for ever.
+    /// Closes connections that have been idle for too long. Never returns.
     pub(super) async fn close_idle(&self) {
         let timeout = self.remote.pool.idle_timeout;
         let pause = timeout.max(IDLE_CHECK_MIN);
@@ -172,7 +172,7 @@ impl Pool {
             let connecting = self.http2.connecting(self.remote.pool.version, &mut patience).await;
             // Not before the waits above, which would keep the wake-up from another exchange.
             let freed = self.permits.freed();
-            // A connection that was opened or given back in between.
+            // A connection that was opened or returned since the first attempt.
             if let Some(leased) = self.reserve_ready() {
                 return Ok(Borrowed::reused(leased));
             }

@@ -12,8 +12,8 @@ use super::remote::Remote;
 /// The maximum number of redirects that one request follows.
 pub(super) const REDIRECTS_MAX: usize = 5;
 
-/// Returns the path and query to repeat a request at; `None` if `response` to a request at `from`
-/// is no redirect, or one that is not followed.
+/// Returns the path and query to repeat a request at. Returns `None` unless `response`, to a
+/// request at `from`, is a redirect that is followed.
 ///
 /// Only status 307 and 308 keep the method and the body.
 pub(super) fn next_target(remote: &Remote, from: &Uri, response: &Parts) -> Option<Uri> {

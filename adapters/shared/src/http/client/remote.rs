@@ -171,8 +171,8 @@ impl Remote {
 
     /// Adds a header field that is sent with each request.
     ///
-    /// The field may be a key, so that, over `http:`, connecting to a host other than this machine
-    /// fails, unless [`allow_plain_credentials`](Self::allow_plain_credentials) is set.
+    /// The field may be a credential. Over `http:`, connecting to a host other than this machine
+    /// therefore fails, unless [`allow_plain_credentials`](Self::allow_plain_credentials) is set.
     ///
     /// # Errors
     /// Fails with [`io::ErrorKind::InvalidInput`] if the name or value is invalid, or if the field

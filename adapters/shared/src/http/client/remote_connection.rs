@@ -16,12 +16,17 @@ use super::tls::ClientIdentity;
 impl Remote {
     /// Parses a server's URL and uses another HTTP client for all requests to it.
     ///
-    /// The scheme may be `https` also without the `tls` feature. The client opens its connections
-    /// as it likes, so [`proxy`](Self::proxy) and TLS options do not apply to them; with
-    /// `authorized`, they apply to authorization servers.
-    /// Through the client, the addresses of hosts are not known here: see [`proxy`](Self::proxy).
-    /// Credentials that it adds to requests are not known either. If results are
-    /// [cached](mcp_proto::Limits::cache_bytes_max), they must belong to one user.
+    /// Use this to share connections, proxies or TLS with the rest of a program; [`HttpSend`] lists
+    /// what `client` must do. The scheme may be `https` even without the `tls` feature.
+    ///
+    /// Because `client` opens the connections, [`proxy`](Self::proxy) and the TLS options do not
+    /// apply to them. With `authorized`, these options still apply to connections to authorization
+    /// servers. URLs that the server names are judged by their text, as behind a
+    /// [`proxy`](Self::proxy), because the addresses of hosts are unknown.
+    ///
+    /// If `client` adds credentials to requests and results are
+    /// [cached](mcp_proto::Limits::cache_bytes_max), all credentials must belong to one user: the
+    /// cache does not see them.
     ///
     /// # Errors
     /// Fails as [`new`](Self::new) does.
@@ -50,7 +55,8 @@ impl Remote {
     /// identify servers by URL.
     ///
     /// # Errors
-    /// Fails with [`io::ErrorKind::InvalidInput`] if `path` does not begin with `/` or is no path.
+    /// Fails with [`io::ErrorKind::InvalidInput`] if `path` does not begin with `/` or is not a
+    /// valid path.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
@@ -84,10 +90,10 @@ impl Remote {
     /// Sets the proxy of the connections to the server, and of those to the authorization servers
     /// that [`authorized`](Self::authorized) needs. Default: [`Proxy::from_env`].
     ///
-    /// Through a proxy, the addresses of hosts are not known here: the proxy resolves their names.
-    /// URLs that a server names are then judged by their text. They may not contain an address more
-    /// private than the server's, but a name may lead to any address that the proxy lets it reach.
-    /// Addresses of hosts that are connected to directly are judged as without a proxy.
+    /// A proxy resolves the names of hosts, so their addresses are unknown to this client. Behind a
+    /// proxy, URLs that a server names are therefore judged by their text: they may not contain an
+    /// address more private than the server's, but a name may lead to any address that the proxy
+    /// can reach. Hosts that are connected to directly are judged by their addresses.
     pub fn proxy(mut self, proxy: Proxy) -> Self {
         self.proxy = proxy;
         self
@@ -143,8 +149,8 @@ impl Remote {
         self
     }
 
-    /// Sets the maximum number of open connections, at least 1. Default: 384 more than
-    /// [`concurrent_calls_max`](Self::concurrent_calls_max), together 512.
+    /// Sets the maximum number of open connections, at least 1. Default:
+    /// [`concurrent_calls_max`](Self::concurrent_calls_max) + 384, which is 512 unless changed.
     ///
     /// Requests beyond it wait until a connection is free, and the timeouts of calls run while they
     /// wait. Streams and subscriptions keep their connections: the maximum must exceed their number
@@ -168,9 +174,9 @@ impl Remote {
 
     /// Sets how long a connection is kept idle. Default: 30 s.
     ///
-    /// Connections are looked at in this interval, so that one may be idle for twice as long. A
-    /// timeout below that of the server avoids that requests meet a connection that it has just
-    /// closed; they are then sent again over another one.
+    /// Connections are checked at this interval, so a connection may stay idle for up to twice this
+    /// time. Choose a timeout below that of the server: a request over a connection that the server
+    /// has just closed must be sent again over another one.
     pub const fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.pool.idle_timeout = timeout;
         self

@@ -28,7 +28,7 @@ pub struct AuthChallenge {
     pub challenges: Vec<Challenge>,
 }
 
-/// What a session reports to the authorization of its client.
+/// A report of a session to the authorization of its client.
 #[cfg_attr(not(feature = "auth"), allow(dead_code, reason = "only the feature reads it"))]
 #[derive(Debug)]
 pub(crate) enum AuthReport {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parked_request_wakes_the_driver_at_once() {
+    fn a_parked_request_wakes_the_driver_immediately() {
         let link = open();
         let DriverAction::Exchange(Action::Send(probe)) = block_on(next_action(&link)) else {
             panic!("the probe is not sent");

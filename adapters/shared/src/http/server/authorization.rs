@@ -1,4 +1,4 @@
-//! What authorization knows of a request.
+//! The authorization data of a request.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,7 +16,7 @@ pub(super) struct Authorized {
     pub(super) token: AcceptedToken,
 }
 
-/// What authorization knows of a request, kept with its head.
+/// The authorization data of a request, kept with its head.
 #[derive(Default)]
 pub(super) struct Authorization {
     accepted: OnceLock<Authorized>,

@@ -8,7 +8,7 @@ use super::options::Http;
 use super::verifier::TokenVerifier;
 
 impl Http {
-    /// Lets in only requests with an access token for this server.
+    /// Accepts only requests with an access token for this server.
     ///
     /// This is the resource server side of [authorization]: clients find out from the server where
     /// to get tokens, and present one with each request, also to listen and to end a session.

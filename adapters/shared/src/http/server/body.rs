@@ -28,8 +28,8 @@ pub struct ResponseBody {
     kind: BodyKind,
     /// Marks the connection as busy until the body is dropped.
     in_flight: Option<RequestInFlight>,
-    /// What the request counts in the limits of its client's address until this body is dropped, if
-    /// it is whole. Otherwise, the exchange has the share.
+    /// The share of the limits of the client's address that the request uses until this body is
+    /// dropped, if the body is whole. Otherwise, the exchange has the share.
     #[expect(dead_code, reason = "counts until it is dropped")]
     share: Option<AddressShare>,
 }

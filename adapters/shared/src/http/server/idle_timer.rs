@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hyper::rt::{Sleep, Timer};
 
-/// What a connection waits for.
+/// The event that a connection waits for.
 ///
 /// ```text
 /// Opening --begin--> Busy --end--> Idle --begin--> Busy

@@ -30,14 +30,15 @@ impl Http {
     /// Answers GET and HEAD requests to this path, such as `/healthz`, for load balancers and
     /// supervisors. Default: there is no such path.
     ///
-    /// The status is 200, and 503 once a service that a router serves was closed. A server that is
-    /// started with `serve_http` accepts no connections once it is stopping. A server that has [too
-    /// many connections](HttpLimits::connections_max) answers new ones with status 429 or 503, also
-    /// here: use the path to find servers that can take requests, not to restart those that cannot.
+    /// The status is 200, or 503 once a service behind a router was closed. A server that is
+    /// started with `serve_http` accepts no connections while it stops. A server with [too many
+    /// connections](HttpLimits::connections_max) responds to new ones with status 429 or 503, also
+    /// at this path: use the path to find servers that can take requests, not to restart those that
+    /// cannot.
     ///
-    /// Requests are answered for any `Host`, and without authentication, as health checks address
-    /// the server by its number. The path takes precedence over all other paths. A missing slash at
-    /// its start is added.
+    /// The path is available for any `Host` and without authentication, because health checks
+    /// address the server by its IP address. The path takes precedence over all other paths. A
+    /// missing slash at its start is added.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
@@ -55,8 +56,8 @@ impl Http {
     /// Serves clients of legacy revisions (up to 2025-11-25) without sessions.
     ///
     /// Each request is then independent of all others, as in the modern era, so that any load
-    /// balancer works for clients of all revisions, and the server keeps nothing for them in
-    /// between. What needs a session is not available to legacy clients:
+    /// balancer works for clients of all revisions, and the server keeps no state between requests.
+    /// Legacy clients do without the features that need a session:
     ///
     /// - questions: [`Cx::ask`](crate::Cx::ask) and the like fail, because the capabilities of the
     ///   client are unknown;

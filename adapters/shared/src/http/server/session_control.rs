@@ -48,12 +48,11 @@ impl SessionControl {
     /// request that was authenticated before may still open a session afterwards.
     ///
     /// `principal` must equal the one that the authentication of the server returns. With
-    /// [`Http::authorizing`](super::Http::authorizing), that is
-    /// [`Principal::of_issuer`] with the issuer and the subject of the access token. There, tokens
-    /// are refused only once they have expired, or the verifier refuses them: `JwtVerifier` accepts
-    /// a token until it expires, and `IntrospectionVerifier` a revoked one until its kept answer is
-    /// older than `cache_life`. Call this method again after that time, to end the sessions that
-    /// were opened in between.
+    /// [`Http::authorizing`](super::Http::authorizing), that is [`Principal::of_issuer`] with the
+    /// issuer and the subject of the access token. With it, a token is accepted until the verifier
+    /// refuses it: `JwtVerifier` accepts a token until it expires, and `IntrospectionVerifier`
+    /// accepts a revoked token for at most its `cache_life`. Call this method again after that
+    /// time, to end the sessions that were opened since.
     ///
     /// Requests in progress may still be answered, those of a session within
     /// [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout). A client that uses an ended

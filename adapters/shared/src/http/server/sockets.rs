@@ -121,8 +121,8 @@ struct StreamActivity {
 struct StreamPlace {
     opened: Instant,
     ended: Arc<AtomicU64>,
-    /// `None` if the connection had no other request in flight, or once the request has limits of
-    /// its own.
+    /// `None` if the connection had no other request in flight, or once separate limits apply to
+    /// the request.
     counted: Option<AddressShare>,
 }
 
@@ -453,7 +453,7 @@ impl Drop for RequestInFlight {
 const IDLE_MIN: Duration = Duration::from_millis(10);
 
 /// The number of connections that are answered with a rejection at a time. Further ones are closed
-/// without an answer.
+/// without a response.
 const REFUSED_MAX: usize = 64;
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub struct CatalogEdit<'a> {
     catalog: &'a mut Catalog<EntryHandler>,
     checks: ToolChecks,
     changed: BTreeSet<ChangedList>,
-    /// What the server has started with.
+    /// The settings that the server has started with.
     started: Option<&'a Started>,
     /// What the entries that were added or replaced need.
     pub(in crate::server) adds_scopes: bool,
@@ -33,7 +33,7 @@ pub struct CatalogEdit<'a> {
     pub(in crate::server) states: Vec<(String, NeededState)>,
 }
 
-/// What a server has started with.
+/// The settings that a server has started with.
 #[derive(Clone)]
 pub(crate) struct Started {
     pub(crate) states: States,
@@ -79,9 +79,9 @@ impl<'a> CatalogEdit<'a> {
     /// Adds an entry at the end of its list.
     ///
     /// # Errors
-    /// Fails if there is an entry of this name, URI or URI template, if the entry is invalid, if it
-    /// has no argument or variable of the name of a completion, or if the server lacks a state that
-    /// a handler takes.
+    /// Fails if the name, URI or URI template is taken, if the entry is invalid, if a completion
+    /// names an argument or variable that the entry does not have, or if a handler takes a
+    /// [`State`](crate::State) that the server does not have.
     pub fn add(&mut self, entry: impl Entry) -> Result<(), EditError> {
         entry.put(self, Put::Add)
     }
@@ -285,7 +285,7 @@ pub(crate) trait PutEntry {
 #[diagnostic::do_not_recommend]
 impl<E: PutEntry> Entry for E {}
 
-/// What happens to an entry.
+/// The change to an entry.
 #[derive(Clone, Copy)]
 pub(crate) enum Put {
     Add,
@@ -330,7 +330,7 @@ pub struct EditError {
 }
 
 impl EditError {
-    /// Creates an error with which an edit undoes its changes for a reason that it names.
+    /// Creates an error with this message. An edit that returns it changes nothing.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), reason: None }

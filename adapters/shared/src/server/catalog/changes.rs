@@ -49,7 +49,7 @@ struct Hub {
     checks: OnceLock<ToolChecks>,
     /// What handlers need of the server.
     needs: Mutex<ServerNeeds>,
-    /// What the server has started with; not set before its first connection.
+    /// The settings that the server has started with; not set before its first connection.
     started: OnceLock<Started>,
     /// The lists whose changes the server announces; `None` before its first connection.
     announced: Mutex<Option<BTreeSet<ChangedList>>>,
@@ -255,7 +255,7 @@ impl Changes {
             changed.retain(|list| differs(*list, &before, &catalog));
             self.check_announced(&changed)?;
             if is_edited {
-                self.exchange(&mut catalog);
+                self.swap_catalog(&mut catalog);
             }
             (edited, changed)
         };
@@ -393,8 +393,8 @@ impl Changes {
         self.hub.edits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Exchanges the current state of the catalog.
-    fn exchange(&self, catalog: &mut Arc<Catalog<EntryHandler>>) {
+    /// Swaps the current catalog with `catalog`.
+    fn swap_catalog(&self, catalog: &mut Arc<Catalog<EntryHandler>>) {
         let mut current = self.hub.catalog.write().unwrap_or_else(PoisonError::into_inner);
         std::mem::swap(&mut *current, catalog);
     }

@@ -52,7 +52,7 @@ pub(crate) struct ServerCallbacks {
     pub(crate) listen_keys: Vec<Box<str>>,
 }
 
-/// What the connections of a server on one runtime share.
+/// The data that all connections of a server on one runtime share.
 #[derive(Clone)]
 #[expect(unnameable_types, reason = "the state of a connection is internal")]
 pub struct ServerParts {

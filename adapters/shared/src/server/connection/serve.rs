@@ -96,7 +96,7 @@ fn resolve(
 
 /// The maximum length of params that are checked on the thread that reads requests. Checks against
 /// a JSON Schema take up to about 20 ns a byte.
-const CHECKED_AT_ONCE_MAX: usize = 16 * 1024;
+const CHECKED_INLINE_MAX: usize = 16 * 1024;
 
 /// Answers a request from the catalog, or starts its handler.
 pub(in crate::server) fn serve(
@@ -133,7 +133,7 @@ pub(in crate::server) fn serve(
 fn has_long_check(request: &Request) -> bool {
     let params = request.params.as_ref();
     request.method == CallTool::METHOD
-        && params.is_some_and(|params| params.as_bytes().len() > CHECKED_AT_ONCE_MAX)
+        && params.is_some_and(|params| params.as_bytes().len() > CHECKED_INLINE_MAX)
 }
 
 /// Serves a request that is not about a task, from the current thread.

@@ -247,7 +247,7 @@ impl Cx {
         let mut rounds = self.rounds();
         if let Some((key, _)) = open.iter().find(|(key, _)| !rounds.ask(key)) {
             let why = format!(
-                "the handler asks twice with the key `{key}`: give each question a key of its own"
+                "the handler asks twice with the key `{key}`: give each question its own key"
             );
             return Err(HandlerError::refused(ErrorObject::internal(why)));
         }

@@ -39,7 +39,7 @@ use mcp_proto::schema::argument_schema;
             schemars::JsonSchema)]`"
 )]
 pub trait FromRequest<K: RequestKind, V>: Sized {
-    /// What the value takes of the params of the request.
+    /// The parts of the request's params that the value takes, as bits.
     #[doc(hidden)]
     const PARTS: usize = 0;
 
@@ -87,20 +87,21 @@ impl<T> Deref for FromLayer<T> {
     }
 }
 
-/// Marks what every handler can take.
+/// The inferred marker of parameters that every handler can take, for `V` of [`FromRequest`].
 #[derive(Debug)]
 pub struct OfRequest;
 
-/// Marks the state of the server.
+/// The inferred marker of the server's state as a parameter, for `V` of [`FromRequest`].
 #[derive(Debug)]
 pub struct OfState;
 
-/// Marks arguments of a type.
+/// The inferred marker of typed arguments as a parameter, for `V` of [`FromRequest`].
 #[cfg(feature = "schemars")]
 #[derive(Debug)]
 pub struct OfArguments;
 
-/// Marks the params of a kind of request, or a part of them.
+/// The inferred marker of the params of a request, or a part of them, as a parameter, for `V` of
+/// [`FromRequest`].
 #[derive(Debug)]
 pub struct OfParams;
 

@@ -100,15 +100,16 @@ pub struct Prepared<K: RequestKind> {
 
 opaque_debug!(Prepared<K> [K: RequestKind]);
 
-/// Marks synchronous handlers.
+/// The inferred marker of synchronous handlers, for the parameter `M` of [`Handler`].
 #[derive(Debug)]
 pub struct IsSync;
 
-/// Marks asynchronous handlers.
+/// The inferred marker of asynchronous handlers, for the parameter `M` of [`Handler`].
 #[derive(Debug)]
 pub struct IsAsync;
 
-/// Marks methods with `&self`.
+/// The inferred marker of handlers that are methods with `&self`, for the parameter `M` of
+/// [`Handler`].
 #[derive(Debug)]
 pub struct IsMethod;
 

@@ -37,7 +37,7 @@ use mcp_proto::schema::result_schema;
 /// | of a completion: [`CompleteResult`] | `Vec<String>` | the values, at most 100 |
 /// | of a list | [`Page`] | the page |
 ///
-/// Implement this trait for a type of your own to return it from handlers.
+/// Implement this trait for your types to return them from handlers.
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;

@@ -20,13 +20,13 @@ use crate::server::handler::{ResourceParams, Setup};
 /// The types of this module are its implementations.
 #[expect(private_bounds, reason = "the trait is sealed")]
 pub trait RequestKind: Sealed + 'static {
-    /// What the handler's parameters are taken from.
+    /// The type that the handler's parameters are extracted from.
     #[doc(hidden)]
     type Params: Send + 'static;
-    /// What the handler's value is converted to.
+    /// The type that the handler's value is converted to.
     #[doc(hidden)]
     type Output: 'static;
-    /// What the client receives.
+    /// The type of the result that the client receives.
     #[doc(hidden)]
     type Result: Encode + Send + 'static;
 

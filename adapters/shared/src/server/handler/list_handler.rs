@@ -60,7 +60,7 @@ pub(crate) trait ListResult: Encode + Sized + Send + 'static {
     /// Returns a private page without a cursor.
     fn private(entries: Vec<Self::Entry>) -> Self;
 
-    /// Returns the page in an answer of the catalog, if the answer is one of this list.
+    /// Returns the page in a result of the catalog, if the result is a page of this list.
     fn of_catalog(answer: CatalogResult) -> Option<Self>;
 
     fn is_empty(&self) -> bool;

@@ -64,7 +64,7 @@ type VisibleTo = Arc<dyn Fn(&Caller) -> bool + Send + Sync>;
 /// A synchronous handler.
 type SyncFn<P, R> = dyn Fn(P, &Cx, &Setup) -> Result<R, HandlerError> + Send + Sync;
 
-/// What is known of the params of a handler when its entry is added.
+/// The properties of a handler's params that are known when its entry is added.
 #[derive(Clone, Debug, Default)]
 #[expect(unnameable_types, reason = "internal")]
 pub struct Setup {

@@ -1,4 +1,4 @@
-//! What a handler declares by its type.
+//! The declarations that follow from the type of a handler.
 
 use std::any::TypeId;
 
@@ -9,7 +9,7 @@ use crate::server::handler::prompt_arguments::Shape;
 #[cfg(feature = "schemars")]
 use mcp_proto::schema::ArgumentSchema;
 
-/// What a handler declares by the types of its parameters and its value.
+/// The declarations that follow from the types of a handler's parameters and value.
 #[derive(Default)]
 #[expect(missing_debug_implementations, unnameable_types, reason = "internal")]
 pub struct Needs {

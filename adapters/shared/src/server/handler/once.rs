@@ -1,4 +1,4 @@
-//! What a handler that runs again must not do twice.
+//! Actions that run once, although their handler may run again.
 
 use std::future::Future;
 
@@ -29,11 +29,12 @@ impl Cx {
     /// immediately. `action` runs again only if the server is killed after `action` and before
     /// that.
     ///
-    /// This protects from runs of the handler, not from the client: `action` runs again if the
-    /// client sends the whole request again, for example after a lost connection. In the modern
-    /// era, it also runs again if the client repeats a round from before `action`, even with a
-    /// seal, because the server remembers no rounds. Pass an idempotency key to a service where
-    /// that matters, made from what must happen only once, such as the number of an order.
+    /// This protects against repeated runs of the handler, not against repeated requests: `action`
+    /// runs again if the client sends the whole request again, for example after a lost connection.
+    /// In the modern era, it also runs again if the client repeats a round from before `action`,
+    /// even with a seal, because the server remembers no rounds. Pass an idempotency key to a
+    /// service where that matters, made from what must happen only once, such as the number of an
+    /// order.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
@@ -84,7 +85,7 @@ impl Cx {
     }
 }
 
-/// What an action of [`Cx::once`] returns: a `Result`, or a future of one.
+/// A value that an action of [`Cx::once`] can return: a `Result`, or a future of one.
 ///
 /// `M` tells the two apart, and is always inferred.
 #[diagnostic::on_unimplemented(
@@ -93,7 +94,7 @@ impl Cx {
             `serde::Serialize` and `serde::de::DeserializeOwned`"
 )]
 pub trait OnceResult<M>: Sized {
-    /// What [`Cx::once`] returns.
+    /// The type that [`Cx::once`] returns.
     #[doc(hidden)]
     type Output<'a>
     where

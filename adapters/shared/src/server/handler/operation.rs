@@ -1,4 +1,4 @@
-//! What a context sends and waits for without failing the handler: log messages and sleeps.
+//! Operations of a context that never fail the handler: log messages and sleeps.
 
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
@@ -109,11 +109,11 @@ impl Cx {
 /// How long a log message waits for room in the output queue.
 const LOG_PATIENCE: Duration = Duration::from_secs(10);
 
-/// A log message on its way; see [`Cx::log`].
+/// A log message that may still wait for room in the output queue; see [`Cx::log`].
 ///
-/// It was sent already unless the output queue was full. Dropped while it waits for room, it is not
-/// sent.
-#[must_use = "a log message that finds no room at once is sent by `.await` or `.wait()`"]
+/// If the output queue had room, the message was sent when [`Cx::log`] returned. Otherwise, await
+/// this value or call [`wait`](Self::wait); dropping it discards the message.
+#[must_use = "a log message that does not fit into the output queue is sent by `.await` or `.wait()`"]
 pub struct SendLog(LogState);
 
 enum LogState {

@@ -141,7 +141,7 @@ async fn send_with_room(link: &Arc<Link<Machine>>, incoming: IncomingId, mut rep
     }
 }
 
-/// Answers a request with an error and cancels its handler, which may run on.
+/// Responds to a request with an error and cancels its handler, which may continue.
 ///
 /// Does nothing if the request was answered or cancelled.
 pub(crate) fn give_up(cx: &Cx, error: HandlerError) {

@@ -180,7 +180,7 @@ fn multiple_choice(form: &Elicit) -> Option<&str> {
     form.properties.iter().find(|(_, field)| takes_several(field)).map(|(name, _)| name)
 }
 
-/// Replaces the outcome of a handler that went on without the answer to its question.
+/// Replaces the outcome of a handler that continued without the answer to its question.
 ///
 /// # Errors
 /// Fails with the error of the handler, or with an internal error.

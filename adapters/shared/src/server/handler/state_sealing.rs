@@ -8,7 +8,7 @@ use mcp_proto::{ErrorObject, Principal, Request};
 /// How long a user may take to answer one round of input requests, in seconds.
 const STATE_SECONDS: u64 = 60 * 60;
 
-/// What authenticates request states.
+/// How request states are authenticated.
 // STL-23, STL-24: protects the state from changes by the client.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum StateSealing {

@@ -1,4 +1,4 @@
-//! What a client did not declare that an input request needs.
+//! The capabilities that an input request needs and the client did not declare.
 
 use mcp_proto::schema::InputRequest;
 use mcp_proto::{Capability, Peer, Raw};

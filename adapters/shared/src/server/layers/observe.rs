@@ -23,7 +23,7 @@ use crate::server::handler::context::Cx;
 /// sent and must not block. If it panics, the request fails with an internal error.
 ///
 /// The text of [`Observation::name`] comes from the client: use it as the label of a metric only
-/// for requests that did not fail, or after a look at a list of known names.
+/// for requests that did not fail, or if it is in a list of known names.
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;

@@ -23,10 +23,11 @@ pub const LIMIT_EXCEEDED: i64 = -32010;
 ///
 /// Each principal has a token bucket: it starts full and refills steadily, and each request takes a
 /// token. A request that finds the bucket empty is refused with the error [`LIMIT_EXCEEDED`], which
-/// says when to try again. All requests count that pass through layers, also those for lists and
+/// says when to try again. All requests that pass through layers count, also those for lists and
 /// subscriptions: a client usually lists again after a notification. Requests without an
-/// authenticated sender, as over stdio, share one bucket. Connections that the program drives by
-/// hand have buckets apart, by their own time, which should be one for all of them.
+/// authenticated sender, as over stdio, share one bucket. Connections of
+/// [`ManualServer`](crate::ManualServer)s have separate buckets, which follow the time that the
+/// program passes in; use one clock for all of them.
 ///
 /// The layer remembers at most 10,000 principals with buckets that are not full, in about 1 MB;
 /// [`principals_max`](Self::principals_max) changes this number. Principals beyond it share one
@@ -73,8 +74,8 @@ impl RateLimit {
         }
     }
 
-    /// Sets how many requests may arrive together. Default: the number of requests passed to
-    /// [`new`](Self::new), minimum: 1.
+    /// Sets the capacity of each bucket: how many requests may arrive in quick succession. Default:
+    /// the number of requests passed to [`new`](Self::new), minimum: 1.
     #[must_use]
     pub fn burst(mut self, burst: u32) -> Self {
         self.burst = burst.max(1);
@@ -111,7 +112,7 @@ impl Layer for RateLimit {
             Err(retry_after) => {
                 let Self { requests, per, burst, .. } = self;
                 let what =
-                    format!("requests are limited to {requests} in {per:?}, {burst} at once");
+                    format!("requests are limited to {requests} in {per:?}, {burst} together");
                 let response = refusal(&what, retry_after);
                 Box::pin(async { response })
             }
@@ -148,7 +149,7 @@ struct Rate {
 #[derive(Debug, Default)]
 struct Buckets {
     by_principal: HashMap<Option<Principal>, Instant>,
-    /// The bucket of principals for which there was no place.
+    /// The bucket shared by principals that did not fit into the table.
     shared: Instant,
     /// The latest time so far: each connection that is driven by hand has its own time.
     latest: Instant,
@@ -291,7 +292,7 @@ mod tests {
             let rest = rate.capacity.as_nanos() / rate.interval.as_nanos() - 1;
             if rest < 10 {
                 (0..rest).for_each(|_| take().unwrap());
-                assert!(take().is_err(), "{requests} in {per:?}, {burst} at once");
+                assert!(take().is_err(), "{requests} in {per:?}, {burst} together");
             }
         }
     }

@@ -1,11 +1,11 @@
-//! What can be added to a server while it is built.
+//! The values that can be added to a server while it is built.
 
 use crate::server::catalog::catalog_edit::PutEntry;
 use crate::server::settings::ServerSettings;
 
-/// What [`Server::add`](crate::Server::add) takes: an [`Entry`](crate::Entry), a
-/// [`MethodHandler`](crate::MethodHandler), handlers of what is
-/// [not registered](crate::Unregistered), or an app or skills.
+/// A value that [`Server::add`](crate::Server::add) accepts: an [`Entry`](crate::Entry), a
+/// [`MethodHandler`](crate::MethodHandler), [`Unregistered`](crate::Unregistered) handlers, an app
+/// or skills.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be added to a server",
     label = "not an entry",

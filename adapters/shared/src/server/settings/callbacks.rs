@@ -46,9 +46,9 @@ impl<R> Server<R> {
         self
     }
 
-    /// Sets which subscriptions of clients are accepted, and what learns of them.
+    /// Sets which subscriptions of clients are accepted, and the callback that reports them.
     ///
-    /// Can be called again: what was set before and is not set again stays.
+    /// If called again, settings that the second call leaves out keep their values.
     pub fn subscriptions(mut self, settings: SubscriptionSettings) -> Self {
         self.settings.builder.has_subscriptions |= settings.on_change.is_some();
         let callbacks = Arc::make_mut(&mut self.settings.callbacks);

@@ -1,4 +1,4 @@
-//! What a server has been set to, whatever its runtime.
+//! The settings of a server, independent of its runtime.
 
 pub(crate) mod additions;
 pub(crate) mod builder;

@@ -15,8 +15,8 @@ use crate::server::settings::additions::Addition;
 impl<R> Server<R> {
     /// Sets the state that handlers take as [`State<S>`](crate::State).
     ///
-    /// There is one state of each type; a second one replaces the first. The server does not start
-    /// without a state that a handler takes.
+    /// A server can have one state of each type; a second one replaces the first. The server does
+    /// not start if a handler takes a state that was not set.
     pub fn state<S: Send + Sync + 'static>(mut self, state: S) -> Self {
         Arc::make_mut(&mut self.settings.builder.states).insert(state);
         self
@@ -65,7 +65,11 @@ impl<R> Server<R> {
         self.add(Prompt::new(name, handler).description(description))
     }
 
-    /// Adds an entry of any kind.
+    /// Adds a [`Tool`], [`Resource`], [`Template`] or [`Prompt`], or another [`Addition`].
+    ///
+    /// Use this instead of [`tool`](Self::tool) and the like for an entry with options, such as
+    /// hints, scopes or a schema. The start of the server fails if the entry is invalid, or if its
+    /// name is taken.
     #[expect(clippy::should_implement_trait, reason = "it adds an entry to a list")]
     pub fn add(mut self, addition: impl Addition) -> Self {
         addition.add_to(&mut self.settings);

@@ -184,8 +184,8 @@ impl Unregistered {
     /// [`tool_fallback`](Self::tool_fallback).
     ///
     /// Over HTTP in revision 2026-07-28, clients repeat the arguments that a schema annotates with
-    /// `x-mcp-header` in `Mcp-Param-*` headers, by which proxies may decide. With the schema, a
-    /// call whose headers and arguments differ is refused with status 400, like that of a
+    /// `x-mcp-header` in `Mcp-Param-*` headers, which proxies may use for their decisions. With the
+    /// schema, a call whose headers and arguments differ is refused with status 400, like that of a
     /// registered tool. Without it, and by default, these headers are not recognized: they are
     /// ignored.
     ///

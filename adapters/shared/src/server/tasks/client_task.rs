@@ -96,10 +96,10 @@ impl ClientHandle {
     /// nevertheless.
     ///
     /// # Errors
-    /// The operation fails under the conditions listed for [`request`](Self::request). The failure
-    /// is [`Misuse::Undeclared`] if the client does not run this kind of request as a task, and
-    /// [`Misuse::Unsupported`] for requests that no client does, and in revisions other than
-    /// 2025-11-25. Nothing is sent then.
+    /// The operation fails under the conditions listed for [`request`](Self::request). Also fails,
+    /// without sending anything, with [`Misuse::Undeclared`] if the client does not run this kind
+    /// of request as a task, and with [`Misuse::Unsupported`] in revisions other than 2025-11-25
+    /// and for a kind of request that the protocol does not run as a task.
     // TSK-02, TSK-08
     pub fn request_task<'a, Q: ServerRequest + Send + Sync + 'a>(
         &'a self,

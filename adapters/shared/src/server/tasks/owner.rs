@@ -1,4 +1,4 @@
-//! Whose tasks a request is about, and whose limits a new one counts for.
+//! The owner of a task, and the account whose limits it counts for.
 
 use std::hash::BuildHasher as _;
 
@@ -13,7 +13,7 @@ use crate::transport::link::Link;
 impl ServerTasks {
     /// Returns who owns the tasks of a request.
     ///
-    /// Clients without authentication are told apart by their connection, where that outlives a
+    /// Clients without authentication are distinguished by their connection, where that outlives a
     /// request, except the only client of a process: the one on stdin and stdout. The others know
     /// their tasks by unguessable ids.
     // TSK-21, TSK-38.
@@ -42,8 +42,8 @@ impl ServerTasks {
     /// Returns where a client comes from that is not authenticated: its network, or its connection.
     /// `None` for others, and for the client on stdin and stdout.
     ///
-    /// Clients without a known address are told apart by their session. Without sessions, they all
-    /// have one share: a connection then serves a single request.
+    /// Clients without a known address are distinguished by their session. Without sessions, they
+    /// all have one share: a connection then serves a single request.
     // SEC-19: a client that opens many connections has one share.
     pub(super) fn source(&self, link: &Link<Machine>, context: &Context) -> Option<u64> {
         if context.principal().is_some() || link.is_over_standard_streams() {

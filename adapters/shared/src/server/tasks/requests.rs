@@ -118,7 +118,7 @@ fn hide_messages(
 }
 
 /// Returns the tasks of a subscription that the client has, and whose tools its token may call.
-// TSK-21, TSK-38: a client receives news of its own tasks only.
+// TSK-21, TSK-38: a client is notified only of its own tasks.
 pub(crate) fn accept_task_ids(
     link: &Arc<Link<Machine>>,
     tasks: &ServerTasks,

@@ -84,7 +84,7 @@ fn resume_one(
         Ok::<_, mcp_proto::tasks::TaskError>(())
     });
     kept.map_err(mcp_proto::tasks::TaskError::to_error)?;
-    // Counted before the handler starts: one that ends the process does not start for ever.
+    // Counted before the handler starts: one that ends the process is not started again and again.
     tasks.save_new(task, move |saved| {
         if saved.is_err() {
             // The error of the store may name files of the server.

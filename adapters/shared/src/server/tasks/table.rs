@@ -52,10 +52,10 @@ pub(super) struct TasksState {
     pub(super) last_listener: u64,
     /// The tasks that ran before a restart of the server, and what starts their handlers again.
     restored: Vec<(TaskId, Raw)>,
-    /// The tasks that clients are to be told about.
-    news: BTreeMap<TaskId, Arc<TaskRun>>,
-    /// A thread tells clients the news: one at a time, so that they learn them in order.
-    is_telling: bool,
+    /// The tasks whose status notifications are to be sent.
+    to_notify: BTreeMap<TaskId, Arc<TaskRun>>,
+    /// A thread sends the status notifications: only one does, so that they keep their order.
+    is_notifying: bool,
 }
 
 /// A request for the result of a task that runs.
@@ -99,7 +99,7 @@ pub(super) struct Questions {
 }
 
 /// A changed task, whether it has subscribers, and the notification.
-type News = (Arc<TaskRun>, bool, &'static str, Raw);
+type StatusNotification = (Arc<TaskRun>, bool, &'static str, Raw);
 
 type Resolve = fn(
     &Arc<Link<Machine>>,
@@ -131,8 +131,8 @@ impl ServerTasks {
                 waiting: BTreeMap::new(),
                 last_listener: 0,
                 restored: Vec::new(),
-                news: BTreeMap::new(),
-                is_telling: false,
+                to_notify: BTreeMap::new(),
+                is_notifying: false,
             }),
             thread: Arc::default(),
             process: u64::from_ne_bytes(process),
@@ -200,7 +200,7 @@ impl ServerTasks {
             let of_task = |run: &&Arc<TaskRun>| run.task == task;
             let run = state.runs.get(&task).or_else(|| stopped.iter().find(of_task));
             if let Some(run) = run.cloned() {
-                state.news.insert(task, run);
+                state.to_notify.insert(task, run);
             }
         }
         drop(state);
@@ -218,9 +218,9 @@ impl ServerTasks {
                 self.respond(&link, incoming, response);
             }
         }
-        // A store saves them first, and then tells the news.
+        // With a store, the notifications follow once the changes are saved.
         if self.store.is_none() {
-            self.tell_news();
+            self.send_notifications();
         }
         outcome
     }
@@ -242,35 +242,35 @@ impl ServerTasks {
         std::mem::take(&mut self.lock().restored)
     }
 
-    /// Tells clients about changed tasks.
-    fn tell_news(&self) {
-        if std::mem::replace(&mut self.lock().is_telling, true) {
+    /// Sends the status notifications of changed tasks.
+    fn send_notifications(&self) {
+        if std::mem::replace(&mut self.lock().is_notifying, true) {
             return;
         }
         loop {
             let mut state = self.lock();
-            let Some(task) = state.news.keys().next().copied() else {
-                state.is_telling = false;
+            let Some(task) = state.to_notify.keys().next().copied() else {
+                state.is_notifying = false;
                 return;
             };
             drop(state);
             if let (_, Some((run, is_watched, method, params))) = self.take_changed(task) {
-                tell(&run, is_watched, method, params);
+                notify(&run, is_watched, method, params);
             }
         }
     }
 
-    /// Returns the record of a task, and takes the news about it.
-    fn take_changed(&self, task: TaskId) -> (Option<TaskRecord>, Option<News>) {
+    /// Returns the record of a task, and takes its pending status notification.
+    fn take_changed(&self, task: TaskId) -> (Option<TaskRecord>, Option<StatusNotification>) {
         let mut state = self.lock();
         let is_watched = state.table.watchers(task).next().is_some();
-        let run = state.news.remove(&task);
+        let run = state.to_notify.remove(&task);
         let notification = state.table.notification(task);
         let record = state.table.record(task);
         // A run may own a connection, which is not dropped under the lock.
         drop(state);
-        let news = run.zip(notification);
-        (record, news.map(|(run, (method, params))| (run, is_watched, method, params)))
+        let pending = run.zip(notification);
+        (record, pending.map(|(run, (method, params))| (run, is_watched, method, params)))
     }
 
     /// Accepts subscriptions to tasks: those that the client has. Returns their ids.
@@ -287,7 +287,7 @@ impl ServerTasks {
         response: Result<Raw, ErrorObject>,
     ) {
         let link = Arc::clone(link);
-        self.thread.tell(move || {
+        self.thread.call_after(move || {
             let reply = match response {
                 Ok(result) => HandlerReply::Result(Box::new(result)),
                 Err(error) => HandlerReply::Error(error),
@@ -334,10 +334,10 @@ impl TaskWork for ServerTasks {
                 then(record.map_or(Ok(()), |record| self.save(&record)));
             }
             StoreStep::Save(task) => {
-                let (record, news) = self.take_changed(task);
+                let (record, notification) = self.take_changed(task);
                 let saved = record.map_or(Ok(()), |record| self.save(&record));
-                if let Some((run, is_watched, method, params)) = news {
-                    tell(&run, is_watched, method, params);
+                if let Some((run, is_watched, method, params)) = notification {
+                    notify(&run, is_watched, method, params);
                 }
                 // Tried again: a task that is over does not change any more.
                 return saved.is_err().then_some(task);
@@ -346,7 +346,7 @@ impl TaskWork for ServerTasks {
             StoreStep::Remove(task) => {
                 let _remains = self.store.as_ref().map(|store| store.remove(task));
             }
-            StoreStep::Tell(tell) => tell(),
+            StoreStep::Call(call) => call(),
         }
         None
     }
@@ -366,11 +366,11 @@ impl Drop for ServerTasks {
     }
 }
 
-/// Tells the client of a task about its status.
+/// Notifies the client of a task of its status.
 // TSK-17: a notification may be lost. TSK-16: without the task in `_meta`.
-fn tell(run: &TaskRun, is_watched: bool, method: &str, params: Raw) {
+fn notify(run: &TaskRun, is_watched: bool, method: &str, params: Raw) {
     // A client that is gone misses it.
-    let _told = match TaskProtocol::of(run.context.peer.revision) {
+    let _sent = match TaskProtocol::of(run.context.peer.revision) {
         Some(TaskProtocol::Core) if run.restarts == 0 => {
             let params = Payload::Value(&params);
             run.link.apply(Command::Notify { method, params })

@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 
 use mcp_proto::tasks::TaskId;
 
-/// What the store does next.
+/// A step for the thread of the store.
 pub(super) enum StoreStep {
     /// Saves the record of a task as it is then, and passes on whether that failed.
     Create(TaskId, Box<dyn FnOnce(io::Result<()>) + Send>),
     /// Saves the record of the task as it is then.
     Save(TaskId),
     Remove(TaskId),
-    /// Tells a client what the steps before have saved.
-    Tell(Box<dyn FnOnce() + Send>),
+    /// Runs code that must wait until the steps before it are saved, such as a notification.
+    Call(Box<dyn FnOnce() + Send>),
 }
 
 /// The tasks that the thread works for.
@@ -46,7 +46,7 @@ struct ThreadState {
     /// The time of the first task has changed.
     is_late: bool,
     /// At most one `Save` for each task, one `Create` for each new task, one `Remove` for each
-    /// deleted one, and one `Tell` for each request in flight.
+    /// deleted one, and one `Call` for each request in flight.
     steps: VecDeque<StoreStep>,
     /// The tasks of the `Save` steps.
     saves: BTreeSet<TaskId>,
@@ -101,14 +101,14 @@ impl TaskThread {
         self.changed.notify_one();
     }
 
-    /// Calls `tell` after the steps so far: immediately if there are none.
-    pub(super) fn tell(&self, tell: impl FnOnce() + Send + 'static) {
+    /// Calls `call` after the steps so far: immediately if there are none.
+    pub(super) fn call_after(&self, call: impl FnOnce() + Send + 'static) {
         let mut state = self.lock();
         if state.steps.is_empty() && !state.is_in_step {
             drop(state);
-            return tell();
+            return call();
         }
-        state.steps.push_back(StoreStep::Tell(Box::new(tell)));
+        state.steps.push_back(StoreStep::Call(Box::new(call)));
         drop(state);
         self.changed.notify_one();
     }

@@ -41,7 +41,8 @@ pub(crate) use transport::Transport;
 
 /// A role (client or server) with the state and event handling that adapters add to it.
 pub trait LinkRole: MessageEndpoint + std::fmt::Debug + Send + Sized + 'static {
-    /// What a client or server keeps for an open connection, protected by the connection's lock.
+    /// The state of the client or server for an open connection, protected by the connection's
+    /// lock.
     type Open: Default + Send;
     /// The configuration of the client or server, which does not change while it is connected.
     type Shared: Send + Sync;
@@ -279,7 +280,7 @@ impl<R: LinkRole> Link<R> {
     }
 }
 
-/// What to wake once the lock is released.
+/// The tasks to wake once the lock is released.
 struct Wakes {
     ended: bool,
     writable: bool,

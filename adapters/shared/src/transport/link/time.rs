@@ -224,7 +224,7 @@ mod tests {
 
     /// None of these waits for its timeout.
     #[test]
-    fn waits_on_an_abandoned_connection_end_at_once() {
+    fn waits_on_an_abandoned_connection_end_immediately() {
         let link = abandoned();
         let second = Duration::from_secs(1);
         assert_eq!(block_on(poll_once(link.wait_until(second, |_| false))), Some(false));

@@ -15,7 +15,7 @@ use mcp_proto::{CallId, Instant, MessageEndpoint, Misuse, OwnedCommand, RoleEndp
 /// [`RoleEndpoint::apply`], so that recordings are complete.
 pub(crate) type BoxedTransport<R> = Box<dyn Transport<R>>;
 
-/// What the adapter needs from a client or server on any transport.
+/// The operations that the adapter needs from a client or server on any transport.
 ///
 /// Connections over HTTP ignore input, and their outbox is empty: exchanges pass their messages to
 /// methods of the types that `downcast` finds.

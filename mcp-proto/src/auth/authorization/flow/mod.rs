@@ -357,7 +357,7 @@ impl Flow {
         Ok(None)
     }
 
-    /// Sends a request, whose answer the step waits for.
+    /// Sends a request, whose response the step waits for.
     fn fetch(
         &mut self,
         env: &mut Env<'_>,

@@ -207,7 +207,7 @@ impl Flow {
         }
     }
 
-    /// Removes secrets of a request that its answer repeats.
+    /// Removes secrets of a request that its response repeats.
     // AUT-34.
     fn without_secrets(&self, env: &Env<'_>, call: &TokenCall, error: TokenError) -> TokenError {
         let TokenError::Refused { status, error } = error else { return error };

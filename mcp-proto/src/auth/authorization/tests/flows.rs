@@ -140,7 +140,7 @@ fn a_step_up_asks_for_the_union_and_ends() {
     driver.accept();
     let more = [("error", "insufficient_scope"), ("scope", "mcp:write")];
     assert_eq!(driver.reject(&world, 403, &more), Verdict::Wait);
-    assert!(driver.auth.credentials().is_some(), "other operations go on");
+    assert!(driver.auth.credentials().is_some(), "other operations continue");
     driver.run(&mut world);
     assert_eq!(driver.ends(), [Ok(()), Ok(())]);
     let scopes = &world.auth_server().scopes;
@@ -465,7 +465,7 @@ fn a_user_enters_a_client() {
 }
 
 #[test]
-fn a_refusing_user_is_not_asked_again_at_once() {
+fn a_refusing_user_is_not_asked_again_immediately() {
     let mut world = World::new();
     world.auth_server().refuses_user = true;
     let (mut driver, denial) = refused(&mut world, user());

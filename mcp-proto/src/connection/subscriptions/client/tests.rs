@@ -214,12 +214,12 @@ fn sent_requests(client: &mut Client) -> Vec<(u64, String, String)> {
     asked
 }
 
-/// Answers all requests until none is left, with at most `at_once` open. Returns them.
-fn serve(client: &mut Client, at_once: usize) -> Vec<(String, String)> {
+/// Answers all requests until none is left, with at most `open_max` open. Returns them.
+fn serve(client: &mut Client, open_max: usize) -> Vec<(String, String)> {
     let mut served = Vec::new();
     loop {
         let open = sent_requests(client);
-        assert!(open.len() <= at_once, "{open:?}");
+        assert!(open.len() <= open_max, "{open:?}");
         if open.is_empty() {
             return served;
         }

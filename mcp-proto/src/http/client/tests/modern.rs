@@ -95,7 +95,7 @@ fn cancelling_aborts_the_exchange_can_12_t_76() {
     assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
 
     let call = it.call("tools/call");
-    it.http.cancel(it.now, call, "at once").unwrap();
+    it.http.cancel(it.now, call, "immediately").unwrap();
     it.idle();
     assert_eq!(it.events(), [format!("{call}: Cancelled")]);
 }

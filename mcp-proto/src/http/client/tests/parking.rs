@@ -165,7 +165,7 @@ fn only_missing_scopes_park_a_request_with_status_403_aut_64() {
 }
 
 #[test]
-fn requests_rejected_with_older_credentials_are_sent_again_at_once() {
+fn requests_rejected_with_older_credentials_are_sent_again_immediately() {
     let mut it = modern();
     it.authorize(1);
     it.call("tools/list");

@@ -105,7 +105,7 @@ fn an_answer_may_overtake_the_202_http_58() {
 }
 
 #[test]
-fn a_known_legacy_server_is_asked_for_sse_at_once_lif_36() {
+fn a_known_legacy_server_is_asked_for_sse_immediately_lif_36() {
     for status in [400, 404, 405] {
         let mut it = with_fallback(legacy(), HttpConfig::new(1));
         let initialize = it.post("initialize");

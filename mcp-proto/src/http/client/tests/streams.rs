@@ -288,7 +288,7 @@ fn only_message_events_are_handled_sse_12_t_82() {
 
 // HTTP-03
 #[test]
-fn a_response_to_the_server_is_a_post_of_its_own_http_03() {
+fn a_response_to_the_server_is_a_separate_post_http_03() {
     let (mut it, stream) = ready_with_stream();
     it.feed(&stream, &event(r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#));
     let pong = it.send();

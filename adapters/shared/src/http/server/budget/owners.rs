@@ -61,7 +61,7 @@ pub(in crate::http) struct Counts<K: Ord> {
 /// Counts by client address.
 pub(in crate::http) type AddressCounts = Counts<IpAddr>;
 
-/// What a client address holds by one thing.
+/// The share of a limit that one request, session or connection of a client address uses.
 pub(in crate::http) type AddressShare = Share<IpAddr>;
 
 impl<K: Ord> Default for Counts<K> {
@@ -93,7 +93,7 @@ impl<K: Ord + Clone> Counts<K> {
     }
 }
 
-/// What an owner holds by one thing, given back when dropped.
+/// The share of a limit that one object of an owner uses; released when dropped.
 #[derive(Debug)]
 pub(in crate::http) struct Share<K: Ord + Clone> {
     counts: Arc<Counts<K>>,

@@ -24,7 +24,7 @@ use crate::server::connection::events::ServerParts;
 use crate::server::connection::serving::Serving;
 use crate::transport::link::{Link, State};
 
-/// What became of a posted message.
+/// The outcome of a posted message.
 pub(super) enum Posted {
     /// Its connection has the message.
     Begun(Exchange),
@@ -43,7 +43,7 @@ pub(super) struct BlockedPost {
     expected: Expected,
 }
 
-/// What the client of a posted message expects.
+/// The response that the client of a posted message expects.
 #[derive(Clone, Copy)]
 struct Expected {
     /// The message needs a response.

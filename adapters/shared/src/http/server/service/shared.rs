@@ -1,4 +1,4 @@
-//! What all requests of a service share, and its refusals.
+//! The data that all requests of a service share, and its refusals.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -71,8 +71,8 @@ impl ServiceShared {
             sessions: Arc::downgrade(&sessions),
             runtime: Arc::clone(&runtime),
         });
-        // Threads of their own: callbacks may wait for clients, and no client must be able to hold
-        // up the authentication of others.
+        // Separate threads: callbacks may wait for clients, and no client must be able to hold up
+        // the authentication of others.
         let callbacks = CallbackThreads::default().on(Arc::clone(&runtime) as Arc<dyn Spawn>);
         let parts = server.parts(Arc::clone(&runtime) as Arc<dyn Spawn>, false)?;
         Ok(Self {

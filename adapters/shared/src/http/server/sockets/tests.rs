@@ -135,7 +135,7 @@ fn each_stream_beyond_the_first_counts_like_a_connection() {
 
 #[cfg(feature = "tls")]
 #[test]
-fn a_stream_with_limits_of_its_own_gives_its_place_back() {
+fn a_stream_with_separate_limits_releases_its_place() {
     let sockets = sockets(4, 2);
     let open = admit(&sockets, 1);
     let mut streams: Vec<_> = Vec::new();

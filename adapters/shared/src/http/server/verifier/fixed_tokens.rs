@@ -9,9 +9,9 @@ use crate::http::server::request_head::RequestHead;
 
 /// Verifies tokens that are given at the start, for local servers and tests.
 ///
-/// The tokens stand in for those of the guard's first authorization server. They are for the
-/// guard's first audience, and never expire. A token is compared with all known ones, in a time
-/// that does not depend on their contents.
+/// Each token counts as issued by the guard's first authorization server for the guard's first
+/// audience, and never expires. A token is compared with all known ones, in a time that does not
+/// depend on their contents.
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;

@@ -9,12 +9,13 @@ use mcp_proto::http::VerifiedToken;
 use crate::box_future::BoxFuture;
 use crate::http::server::request_head::RequestHead;
 
-/// Tells whether an access token is genuine, and what it says.
+/// Verifies that access tokens are genuine, and returns their claims.
 ///
 /// A verifier checks who issued the token, for example by its signature or by asking the
 /// authorization server. Whether a genuine token is accepted is decided by the
 /// [`Guard`](mcp_proto::http::Guard), which checks the issuer, the audience, the times and the
-/// scopes. What a verifier leaves out of the [`VerifiedToken`] counts against the token.
+/// scopes. A guard refuses a token if the verifier leaves one of these out of the
+/// [`VerifiedToken`].
 ///
 /// Implemented for functions that return futures. Futures run on the adapter's runtime and must not
 /// block.
@@ -68,8 +69,8 @@ where
 pub enum VerifyError {
     /// The token is unknown, forged or revoked. The client receives status 401.
     Invalid,
-    /// It is not known now whether the token is genuine, for example because the authorization
-    /// server does not answer. The client receives status 503 and may try again.
+    /// The token could not be verified now, for example because the authorization server does not
+    /// respond. The client receives status 503 and may try again.
     Unavailable,
 }
 

@@ -216,11 +216,12 @@ impl Tool {
         })
     }
 
-    /// Makes a handler that is a function always run on the thread pool.
+    /// Always runs the handler on the thread pool, if it is a function.
     ///
-    /// For a handler that waits for a disk, a network or a person, or that computes for a long
-    /// time, but is quick for some arguments: after quick runs, it would run on the thread that
-    /// reads requests, and delay its whole connection when a run is slow.
+    /// Use this for a function that is quick for some arguments, and for others waits for a disk, a
+    /// network or a person, or computes for a long time. After quick runs, such a function would
+    /// otherwise run on the thread that reads requests, where a slow run delays the whole
+    /// connection.
     pub fn always_on_pool(self) -> Self {
         self.handler.always_on_pool();
         self
@@ -228,9 +229,9 @@ impl Tool {
 
     /// Lets calls of the tool become [tasks](crate::tasks).
     ///
-    /// The response to such a call is the task, and the handler runs on. Its context works as that
-    /// of a plain call, except that
-    /// - the handler also runs on after the end of its connection;
+    /// The server responds to such a call with the task while the handler continues. The context of
+    /// the handler works as in a plain call, except that
+    /// - the handler continues after the end of its connection;
     /// - it is cancelled when the client cancels the task or the time of the task is over;
     /// - [progress](crate::Cx::progress) also sets the status message of the task, and is sent in
     ///   revision 2025-11-25 only; log messages are dropped: the extension has neither.
