@@ -187,7 +187,7 @@ async function flow(resource, issuer, format) {
         await refused(await call(resource, 'reset', third.access_token), 401, 'invalid_token', undefined);
     }
 
-    // Logout: what is revoked is refused at once by a server that asks; and the user may decline.
+    // Logout: what is revoked is refused immediately by a server that asks; and the user may decline.
     const last = await client.authorize('notes:read offline_access');
     check((await call(resource, 'today', last.access_token)).status === 200, 'a call before logout', last);
     for (const token of [last.refresh_token, ...format === 'opaque' ? [last.access_token] : []]) {
@@ -243,7 +243,7 @@ async function visit(browser, url, declines) {
     check(page.status < 500, 'the page of the client', page);
 }
 
-// The same with our client, which is told only the URL of the server.
+// The same with our client, which receives only the URL of the server.
 async function ourClient(resource, runtime, provider, format) {
     const browser = new Browser();
     const args = ['--runtime', runtime, resource];

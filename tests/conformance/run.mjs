@@ -35,7 +35,7 @@ const CLIENT_EXTRA = {
         'sep-2640-client-verify-size',
     ],
 };
-// How many scenarios about authorization run at once. The others measure time, and run one by one.
+// How many scenarios about authorization run concurrently. The others measure time, and run one by one.
 const PARALLEL = 3;
 const failures = [];
 

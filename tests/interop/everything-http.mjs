@@ -32,7 +32,7 @@ const isThere = port => new Promise(resolve => {
 });
 
 // The server does not report its port, so a port that was free a moment ago is passed to it. If another program has
-// taken that meanwhile, the server ends, and another port is tried.
+// taken that port by then, the server ends, and another port is tried.
 const start = performance.now();
 let port;
 do {

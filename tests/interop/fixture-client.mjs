@@ -113,7 +113,7 @@ await suite.check('a command that does not exist is one line on stderr', async (
   return err[0].replaceAll(directory, '…');
 });
 
-await suite.check('a server that exits at once: its last words are shown', async () => {
+await suite.check('a server that exits immediately: its last output is shown', async () => {
   const { err } = await failing([process.execPath, '-e', 'console.error("boom: no config"); process.exitCode = 3']);
   assert(err.join('\n').includes('boom: no config'), `stderr: ${brief(err)}`);
   return err.join(' / ');

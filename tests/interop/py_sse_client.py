@@ -86,7 +86,7 @@ async def checks(url):
                 while len(logs) < 50:
                     await anyio.sleep(0.01)
 
-            async def at_once():
+            async def concurrent_calls():
                 async def call(text):
                     same(text_of(await session.call_tool("echo", {"text": text})), text)
 
@@ -109,7 +109,7 @@ async def checks(url):
                 ("sleep: progress comes while it sleeps", progress),
                 ("ask: the user is asked", ask),
                 ("flood: log messages arrive", flood),
-                ("32 calls at once", at_once),
+                ("32 concurrent calls", concurrent_calls),
                 ("a tool that does not exist is refused", refused),
             ]:
                 await check(name, body)

@@ -22,7 +22,7 @@ async function open(version = LATEST) {
   return peer;
 }
 
-/** A check with a server of its own, which is always killed afterwards. */
+/** A check with a separate server, which is always killed afterwards. */
 function check(name, version, body) {
   return suite.check(name, async () => {
     const peer = await open(version);

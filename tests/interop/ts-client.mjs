@@ -92,7 +92,7 @@ await check('echo of 256 KiB', async () => {
   assert(textOf(await main.call('echo', { text })) === text, 'the text came back changed');
 });
 
-await check('50 echo calls at once, each with its own answer', async () => {
+await check('50 concurrent echo calls, each with its own result', async () => {
   const texts = Array.from({ length: 50 }, (_, i) => `number ${i}`);
   const results = await Promise.all(texts.map(text => main.call('echo', { text })));
   assertEqual(results.map(textOf), texts, 'texts');
@@ -147,7 +147,7 @@ await check('sleep reports progress before its result', async () => {
   const last = entries.findLastIndex(m => m.method === 'notifications/progress');
   assert(last < entries.findIndex(m => isResponse(m) && m.id === id), 'progress after the result');
   // A notification that arrives in the same read as the response is lost in the SDK (it runs the handlers of
-  // notifications a microtask later, those of responses at once), hence the count is taken from the wire.
+  // notifications a microtask later, those of responses immediately), hence the count is taken from the wire.
   assert(seen.length >= 1, 'onprogress was never called');
   assertIncreasing(seen, 'onprogress');
   return `${wire.length} notifications, ${seen.length} seen by onprogress`;
@@ -234,7 +234,7 @@ await check('ask, cancelled while the question is open', async () => {
   assertEqual(main.received(m => isResponse(m) && m.id === id).length, 0, 'answers to the cancelled call');
 });
 
-await check('10 asks at once, each with its own answer', async () => {
+await check('10 concurrent asks, each with its own answer', async () => {
   let n = 0;
   elicit = async () => ({ action: 'accept', content: { name: `Ada${n++}` } });
   const results = await Promise.all(Array.from({ length: 10 }, () => main.call('ask', {})));

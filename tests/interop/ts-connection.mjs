@@ -7,7 +7,7 @@ const { Client } = require('@modelcontextprotocol/sdk/client/index.js');
 const { StdioClientTransport } = require('@modelcontextprotocol/sdk/client/stdio.js');
 export const types = require('@modelcontextprotocol/sdk/types.js');
 
-const CALL_MS_MAX = 20000; // the checks have a shorter limit of their own
+const CALL_MS_MAX = 20000; // the checks have a shorter limit
 const CLOSE_MS_MAX = 500;
 /** How long the SDK waits for the exit before it sends SIGTERM. */
 const SDK_PATIENCE_MS = 2000;

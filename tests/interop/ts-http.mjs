@@ -137,7 +137,7 @@ await suite.check('flood: log messages come before the answer', async () => {
   await hear('notifications/message', 50);
 });
 
-await suite.check('32 calls at once', async () => {
+await suite.check('32 concurrent calls', async () => {
   const texts = Array.from({ length: 32 }, (_, i) => `call ${i}`);
   const results = await Promise.all(texts.map(text => call('echo', { text })));
   assertEqual(results.map(textOf), texts, 'results');
@@ -151,7 +151,7 @@ async function cancelled(send) {
   assertEqual(await open.then(() => 'answered', () => 'cancelled'), 'cancelled', 'outcome');
 }
 
-await suite.check('a call is cancelled, and all else goes on', async () => {
+await suite.check('a call is cancelled, and all others continue', async () => {
   await cancelled(call);
   assertEqual(textOf(await call('echo', { text: 'on' })), 'on', 'echo');
 });

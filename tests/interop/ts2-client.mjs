@@ -53,7 +53,7 @@ const connected = await suite.check(`connect: the era is ${era}`, async () => {
   const { name, version } = client.getServerVersion() ?? {};
   assert(name && version, `serverInfo: ${brief(client.getServerVersion())}`);
   assert(client.getServerCapabilities().tools, `no tools capability: ${brief(client.getServerCapabilities())}`);
-  // The SDK probes on a process of its own, so this one sees no `server/discover`.
+  // The SDK probes on a separate process, so this one sees no `server/discover`.
   const handshakes = main.sent(m => ['initialize', 'server/discover'].includes(m.method)).map(m => m.method);
   assertEqual(handshakes, isModern ? [] : ['initialize'], 'how the connection began');
   return `${name} ${version}, capabilities ${Object.keys(client.getServerCapabilities()).join(' ')}`;
@@ -124,7 +124,7 @@ await check('echo', async () => {
   assert(!result.isError, 'isError is set');
 });
 
-await check('10 echo calls at once, each with its own answer', async () => {
+await check('10 concurrent echo calls, each with its own result', async () => {
   const texts = Array.from({ length: 10 }, (_, i) => `number ${i}`);
   const results = await Promise.all(texts.map(text => main.call('echo', { text })));
   assertEqual(results.map(textOf), texts, 'texts');
@@ -238,7 +238,7 @@ for (const [how, answer] of [
   });
 }
 
-await check('10 asks at once, each with its own answer', async () => {
+await check('10 concurrent asks, each with its own answer', async () => {
   let n = 0;
   elicit = () => ({ action: 'accept', content: { name: `Ada${n++}` } });
   const names = (await Promise.all(Array.from({ length: 10 }, () => main.call('ask', {})))).map(textOf);
@@ -288,7 +288,7 @@ if (isModern) {
 }
 
 if (has('touch')) {
-  await check('touch: changes are told to those who listen', async () => {
+  await check('touch: subscribers receive changes', async () => {
     const from = suite.transcript.length;
     const before = heard.length;
     let subscription;
@@ -348,7 +348,7 @@ await check('every request got one answer, the cancelled ones none', async () =>
 });
 
 if (isModern) {
-  await check('the server asked nothing of its own, and every result says what and whose it is', async () => {
+  await check('the server asked nothing by itself, and every result says what and whose it is', async () => {
     assertEqual(main.received(m => m.method !== undefined && m.id !== undefined).map(m => m.method), [], 'requests of the server');
     for (const { id, result } of main.received(m => m.result !== undefined)) {
       assert(['complete', 'input_required'].includes(result.resultType), `resultType of the answer to ${id}: ${result.resultType}`);

@@ -8,7 +8,7 @@ const { Client, ProtocolError, SdkError, SdkErrorCode } = require('@modelcontext
 const { StdioClientTransport } = require('@modelcontextprotocol/client/stdio');
 export { SdkErrorCode };
 
-const CALL_MS_MAX = 20000; // the checks have a shorter limit of their own
+const CALL_MS_MAX = 20000; // the checks have a shorter limit
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
 /** The SDK probes in a separate process only with its own transport class. */

@@ -43,7 +43,7 @@ function build() {
   const add = (name, description, properties, required, body) =>
     server.registerTool(name, { description, inputSchema: fromJsonSchema(object(properties, required)) }, body);
 
-  add('echo', 'Says what it is told', { text: { type: 'string' } }, undefined, ({ text: said }) => text(said));
+  add('echo', 'Returns its text', { text: { type: 'string' } }, undefined, ({ text: said }) => text(said));
 
   add('ask', 'Asks for a name and says hello', {}, [], (_, { mcpReq }) => {
     const answer = mcpReq.inputResponses?.name;
@@ -52,7 +52,7 @@ function build() {
     return text(`hello ${acceptedContent(mcpReq.inputResponses, 'name').name}`);
   });
 
-  add('ask_twice', 'Asks for a name, then two things at once', {}, [], async (_, ctx) => {
+  add('ask_twice', 'Asks for a name, then two things together', {}, [], async (_, ctx) => {
     const { inputResponses: answers } = ctx.mcpReq;
     const known = ctx.mcpReq.requestState();
     if (known === undefined) {

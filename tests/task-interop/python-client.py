@@ -198,7 +198,7 @@ async def checks(suite, session, user, another):
     await suite.check("tasks/result waits for the end", result_waits)
     await suite.check("status messages of a task", messages)
     await suite.check("a task asks its user; status notifications", asks)
-    await suite.check("a task asks two things at once", asks_twice)
+    await suite.check("a task asks two things together", asks_twice)
     await suite.check("the user declines", declined)
     await suite.check("a task whose tool fails has failed, with its result", tool_fails)
     await suite.check("a task whose request fails has that error", request_fails)

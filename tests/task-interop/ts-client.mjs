@@ -120,7 +120,7 @@ await suite.check('a task asks its user', async () => {
   assertEqual(asked.map(params => params._meta?.[RELATED]), [{ taskId: id }], 'related tasks of the questions');
 });
 
-await suite.check('a task asks two things at once', async () => {
+await suite.check('a task asks two things together', async () => {
   asked.length = 0;
   assertEqual(textOf((await streamed('multi_input')).last.result), '2 answers', 'result');
   assertEqual(asked.length, 2, 'questions');

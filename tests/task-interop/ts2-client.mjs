@@ -111,7 +111,7 @@ await suite.check('a task asks its user', async () => {
   assertEqual(asked.length, 1, 'questions');
 });
 
-await suite.check('a task asks two things at once', async () => {
+await suite.check('a task asks two things together', async () => {
   asked.length = 0;
   const { outcome } = await settled(await start('multi_input'));
   assertEqual(textOf(resultFromTaskOutcome(outcome)), '2 answers', 'result');
@@ -206,7 +206,7 @@ await suite.check('an unknown id is refused', async () => {
   assertEqual(other.code, INVALID_PARAMS, `code of "${other.message}"`);
 });
 
-await suite.check('a tool without tasks answers at once', async () => {
+await suite.check('a tool without tasks responds immediately', async () => {
   const execution = await session.callTool('echo', { text: 'plain' });
   assertEqual(execution.kind, 'immediate', 'kind');
   assertEqual(textOf(resultFromTaskOutcome((await settled(execution)).outcome)), 'plain', 'result');

@@ -252,7 +252,7 @@ fn instructions(kind: Kind, asked: Asked) -> f64 {
 /// Measures responses when one of the sockets delays small packets until earlier ones are
 /// acknowledged (Nagle), the default of sockets.
 fn delays() {
-    const AT_ONCE: usize = 200;
+    const CONCURRENT: usize = 200;
     println!("### p50 of a step and an echo, one connection, with and without `TCP_NODELAY`\n");
     println!(
         "| server | with it | not on the server's socket | not on the client's | goal \
@@ -274,7 +274,7 @@ fn delays() {
             let of_run = |_| {
                 // The kernel does not delay on a new connection, so the first requests reveal
                 // nothing.
-                clients.run(AT_ONCE).within(0.5).as_secs_f64()
+                clients.run(CONCURRENT).within(0.5).as_secs_f64()
             };
             (0..3).map(of_run).skip(1).fold(f64::MAX, f64::min)
         };

@@ -139,7 +139,7 @@ async fn child_processes_do_not_keep_stdin_open<R: Runtime>() {
     assert_eq!(hand.hear()["id"], 1, "{}", R::NAME);
     process.kill().unwrap();
     process.wait();
-    // The child runs on, and a pipe that it holds would have a reader. (Another process that is
+    // The child continues, and a pipe that it holds would have a reader. (Another process that is
     // being started may hold it for a moment.)
     eventually("stdin is closed", || writeln!(hand.writer).is_err()).await;
 }

@@ -120,10 +120,10 @@ impl Scope<'_> {
         if is_after_type || (start == at && !self.free.contains(name)) {
             return None;
         }
-        let goes_on = reads(tokens, at + 1, &["::"]);
-        if goes_on && self.all.types.contains(name) {
+        let continues = reads(tokens, at + 1, &["::"]);
+        if continues && self.all.types.contains(name) {
             Some((start, at + 3))
-        } else if !goes_on && self.all.values.contains(name) {
+        } else if !continues && self.all.values.contains(name) {
             Some((start, at + 1))
         } else {
             None

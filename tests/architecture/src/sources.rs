@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn the_feature_std_is_a_gate_of_its_own() {
+    fn the_feature_std_is_a_separate_gate() {
         let files = planted(&[("a/src/b.rs", "#[cfg(feature = \"std\")] impl w_a {} impl w_b {}")]);
         assert_eq!(words(&files[0], |token| token.in_std), ["w_b"]);
         assert_eq!(words(&files[0], |token| token.in_test), ["w_a", "w_b"]);

@@ -32,7 +32,7 @@ pub struct Process(Child);
 impl Process {
     /// Starts a process in its own group, on Unix, in which no signal is ignored.
     ///
-    /// Set its stdin: a process in a group of its own stops when it reads from the terminal.
+    /// Set its stdin: a process in a separate group stops when it reads from the terminal.
     pub fn start(command: &mut Command) -> Self {
         reset_signals();
         #[cfg(unix)]

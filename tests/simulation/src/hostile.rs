@@ -70,7 +70,7 @@ impl Hostile {
         self.out = [&self.out[..], &line].concat().into();
     }
 
-    /// Draws an id: one of its own, one of the machine's, or an unknown one.
+    /// Draws an id: one of this peer's, one of the machine's, or an unknown one.
     fn id(&mut self) -> String {
         match self.random.below(8) {
             0..5 if !self.ids.is_empty() => self.ids[self.random.below(self.ids.len())].clone(),

@@ -103,7 +103,7 @@ pub(crate) async fn run<R: StressRuntime>(
         timer(Duration::from_millis(1)).await;
     }
     let Some(World { servers, seats, .. }) = Arc::into_inner(world) else {
-        return Err("a worker goes on".into());
+        return Err("a worker continues".into());
     };
     drop(seats);
     if let Some(first) = failures.first() {

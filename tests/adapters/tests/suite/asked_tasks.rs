@@ -34,7 +34,7 @@ rows! {
     a_request_that_is_given_up_cancels_its_late_task,
     an_answer_without_a_task_is_the_result,
     a_cancellation_may_be_dropped_and_repeated,
-    a_task_that_cannot_be_cancelled_goes_on,
+    a_task_that_cannot_be_cancelled_continues,
     the_time_of_a_task_ends_without_further_requests,
 }
 
@@ -461,7 +461,7 @@ async fn a_cancellation_may_be_dropped_and_repeated<R: Runtime>() {
     zip(hand, run).await;
 }
 
-async fn a_task_that_cannot_be_cancelled_goes_on<R: Runtime>() {
+async fn a_task_that_cannot_be_cancelled_continues<R: Runtime>() {
     let (server, handles) = server_of_handles();
     let mut hand = by_hand::<R>(&server);
     let hand = unblock(move || {

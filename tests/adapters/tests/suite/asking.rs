@@ -95,8 +95,8 @@ async fn an_open_question_delays_nothing_else<R: Runtime>() {
         let (connection, _serving) = pair::<R>(client.revisions(revisions), full_server()).await;
         let open = connection.call_tool("who", &json!({})).start().await.unwrap();
         asked.recv().await.unwrap();
-        let echo = connection.call_tool("echo", &json!({"text": "meanwhile"}));
-        assert_eq!(success(echo.await), "meanwhile");
+        let echo = connection.call_tool("echo", &json!({"text": "concurrent"}));
+        assert_eq!(success(echo.await), "concurrent");
         answer.send(()).await.unwrap();
         assert_eq!(success(open.await), "Ada");
     }

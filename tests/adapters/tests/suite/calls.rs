@@ -24,10 +24,10 @@ rows! {
     progress_is_a_stream_that_ends_with_the_call,
     responses_may_arrive_in_any_order,
     a_blocking_handler_delays_no_other_request,
-    a_handler_that_is_not_send_runs_on_a_thread_of_its_own,
+    a_handler_that_is_not_send_runs_on_a_separate_thread,
     a_clone_shares_its_connection,
     a_pending_call_outlives_the_task_that_made_it,
-    a_handler_that_is_a_future_sleeps_without_a_runtime_of_its_own,
+    a_handler_that_is_a_future_sleeps_without_its_own_runtime,
 }
 
 async fn call(connection: &Connection, tool: &str) -> Result<CallToolResult, Error> {
@@ -98,7 +98,7 @@ async fn progress_comes_in_order_and_before_the_result<R: Runtime>() {
     for tool in ["count", "count_plain"] {
         let mut heard = Vec::new();
         let counting =
-            connection.call_tool(tool, &json!({})).progress(|news| heard.push(news.progress));
+            connection.call_tool(tool, &json!({})).progress(|update| heard.push(update.progress));
         assert_eq!(success(counting.await), "100");
         assert!(heard.is_sorted_by(|one, next| one < next), "{heard:?}");
         assert_eq!(heard.last(), Some(&100.0), "the last is never lost");
@@ -106,9 +106,9 @@ async fn progress_comes_in_order_and_before_the_result<R: Runtime>() {
         let mut pending =
             connection.call_tool(tool, &json!({})).progress(|_| {}).start().await.unwrap();
         let mut last = 0.0;
-        while let Some(news) = pending.next_progress().await.unwrap() {
-            assert!(news.progress > last);
-            last = news.progress;
+        while let Some(update) = pending.next_progress().await.unwrap() {
+            assert!(update.progress > last);
+            last = update.progress;
         }
         assert_eq!((last, success(pending.await)), (100.0, "100".to_owned()));
     }
@@ -162,7 +162,7 @@ async fn a_blocking_handler_delays_no_other_request<R: Runtime>() {
 }
 
 /// The documented way: the handler sends its work to a place where such futures can run.
-async fn a_handler_that_is_not_send_runs_on_a_thread_of_its_own<R: Runtime>() {
+async fn a_handler_that_is_not_send_runs_on_a_separate_thread<R: Runtime>() {
     let (ask, asked) = bounded::<(String, Sender<String>)>(16);
     let local = thread::spawn(move || {
         let executor = LocalExecutor::new();
@@ -215,7 +215,7 @@ async fn a_pending_call_outlives_the_task_that_made_it<R: Runtime>() {
     assert_eq!(success(pending.await), "later");
 }
 
-async fn a_handler_that_is_a_future_sleeps_without_a_runtime_of_its_own<R: Runtime>() {
+async fn a_handler_that_is_a_future_sleeps_without_its_own_runtime<R: Runtime>() {
     const NAP: Duration = Duration::from_millis(30);
     let server = server().add(Tool::define(tool("nap"), async |cx: Cx| {
         let began = Instant::now();

@@ -18,12 +18,12 @@ use crate::SERVER;
 
 rows! {
     a_child_serves_and_ends_when_its_input_does,
-    a_child_has_a_process_group_of_its_own,
+    a_child_has_a_separate_process_group,
     a_child_receives_few_variables_unless_it_inherits_all,
     a_missing_program_is_reported,
     the_stderr_of_a_failed_start_is_reported,
     what_a_program_writes_instead_of_messages_is_reported,
-    a_child_that_exits_fails_its_calls_at_once_and_says_how,
+    a_child_that_exits_fails_its_calls_immediately_and_says_how,
     an_unresponsive_child_is_terminated_then_killed,
     a_child_that_never_stops_writing_is_ended,
     dropping_the_last_handle_ends_the_process_group,
@@ -72,7 +72,7 @@ async fn a_child_serves_and_ends_when_its_input_does<R: Runtime>() {
     assert!(!is_alive(child), "the child is reaped");
 }
 
-async fn a_child_has_a_process_group_of_its_own<R: Runtime>() {
+async fn a_child_has_a_separate_process_group<R: Runtime>() {
     let connection = R::spawn(client(), adapter_server::<R>(SERVER)).await.unwrap();
     let child = Pid::from_raw(child_id(&connection).await.cast_signed());
     assert_eq!(getpgid(Some(child)).unwrap(), child);
@@ -154,7 +154,7 @@ async fn what_a_program_writes_instead_of_messages_is_reported<R: Runtime>() {
     }
 }
 
-async fn a_child_that_exits_fails_its_calls_at_once_and_says_how<R: Runtime>() {
+async fn a_child_that_exits_fails_its_calls_immediately_and_says_how<R: Runtime>() {
     let lossy = client().recovery(Recovery::off());
     let connection = R::spawn(lossy, adapter_server::<R>(SERVER)).await.unwrap();
     let child = child_id(&connection).await;

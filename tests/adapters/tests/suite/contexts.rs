@@ -19,7 +19,7 @@ rows! {
     a_blocking_handler_learns_of_its_cancellation,
     the_metadata_of_a_request_is_available,
     a_callback_knows_its_connection_and_its_end,
-    log_messages_have_a_callback_of_their_own,
+    log_messages_have_a_separate_callback,
 }
 
 /// Builds a server with this name, which asks its client for a name.
@@ -128,7 +128,7 @@ async fn a_callback_knows_its_connection_and_its_end<R: Runtime>() {
     unblock(move || assert_eq!(hears.recv().unwrap(), "over")).await;
 }
 
-async fn log_messages_have_a_callback_of_their_own<R: Runtime>() {
+async fn log_messages_have_a_separate_callback<R: Runtime>() {
     let (says, heard) = unbounded();
     let other = says.clone();
     let client = client()

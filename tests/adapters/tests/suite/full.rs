@@ -101,8 +101,8 @@ async fn a_client_that_never_stops_blocks_no_other<R: Runtime>() {
         done.send_blocking(loud).unwrap();
     });
     let (connection, serving) = pair::<R>(client(), full_server()).await;
-    let echo = connection.call_tool("echo", &json!({"text": "meanwhile"}));
-    assert_eq!(success(echo.await), "meanwhile");
+    let echo = connection.call_tool("echo", &json!({"text": "concurrent"}));
+    assert_eq!(success(echo.await), "concurrent");
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
     enough.store(true, Ordering::Relaxed);
@@ -125,7 +125,7 @@ async fn logs_wait_for_room_and_all_arrive<R: Runtime>() {
     // During the wait, the runtime runs other tasks.
     let (connection, _serving) = pair::<R>(client(), server).await;
     for _ in 0..5 {
-        success(connection.call_tool("echo", &json!({"text": "meanwhile"})).await);
+        success(connection.call_tool("echo", &json!({"text": "concurrent"})).await);
     }
     let hand = call_by_hand(hand, |hand| {
         for number in 1..1000 {

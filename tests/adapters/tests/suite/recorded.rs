@@ -16,7 +16,7 @@ use crate::SERVER;
 
 rows! {
     recordings_of_both_sides_replay_identically,
-    each_connection_has_a_recording_of_its_own,
+    each_connection_has_a_separate_recording,
     a_reconnect_starts_a_new_recording,
     a_recording_that_cannot_be_written_harms_nothing,
 }
@@ -133,7 +133,7 @@ async fn recordings_of_both_sides_replay_identically<R: Runtime>() {
     }
 }
 
-async fn each_connection_has_a_recording_of_its_own<R: Runtime>() {
+async fn each_connection_has_a_separate_recording<R: Runtime>() {
     let shelf = Shelf::default();
     let fresh = shelf.clone();
     let server = full_server().record(move || Ok(fresh.fresh()));

@@ -31,7 +31,7 @@ rows! {
     an_answer_is_taken_once,
     a_run_relays_one_call,
     a_waiting_request_learns_of_its_cancellation,
-    a_call_has_handlers_of_its_own,
+    a_call_can_have_separate_handlers,
     a_question_names_its_call,
     a_call_returns_its_questions,
 }
@@ -351,7 +351,7 @@ async fn a_waiting_request_learns_of_its_cancellation<R: Runtime>() {
     assert!(cancelled.is_empty());
 }
 
-async fn a_call_has_handlers_of_its_own<R: Runtime>() {
+async fn a_call_can_have_separate_handlers<R: Runtime>() {
     let named = |name: &'static str| ElicitResult::accept(raw(&json!({"name": name})));
     for revisions in ERAS {
         let general = Client::new("c", "1").on_elicitation(move || named("Ada"));

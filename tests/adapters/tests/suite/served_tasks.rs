@@ -25,7 +25,7 @@ rows! {
     subscribers_hear_of_their_tasks,
     a_legacy_task_is_known_to_its_connection_alone,
     legacy_results_wait_and_carry_their_task,
-    progress_of_a_legacy_task_goes_on_until_it_is_over,
+    progress_of_a_legacy_task_continues_until_it_is_over,
     the_handle_of_a_legacy_task_shows_its_progress,
 }
 
@@ -324,7 +324,7 @@ async fn legacy_results_wait_and_carry_their_task<R: Runtime>() {
 }
 
 // PRG-05, PRG-11, PRG-12, TSK-15
-async fn progress_of_a_legacy_task_goes_on_until_it_is_over<R: Runtime>() {
+async fn progress_of_a_legacy_task_continues_until_it_is_over<R: Runtime>() {
     let (over, waits) = bounded::<()>(1);
     let (late, is_late) = bounded::<()>(1);
     let (open, gate): (Sender<()>, Receiver<()>) = bounded(1);
@@ -374,7 +374,7 @@ async fn progress_of_a_legacy_task_goes_on_until_it_is_over<R: Runtime>() {
         hand.request(2, "tasks/cancel", &json!({"taskId": task}));
         let cancelled = hand.hear_with_id();
         assert_eq!(cancelled["result"]["status"], "cancelled", "{cancelled}");
-        // The handler runs on, but its task is over.
+        // The handler continues, but its task is over.
         over.send_blocking(()).unwrap();
         is_late.recv_blocking().unwrap();
         hand.request(3, "ping", &json!({}));

@@ -17,13 +17,13 @@ use smol::unblock;
 rows! {
     tcp_is_a_stream,
     connections_of_a_server_end_independently,
-    #[cfg_attr(not(unix), ignore = "writes to a TCP socket do not fail at once")]
+    #[cfg_attr(not(unix), ignore = "writes to a TCP socket do not fail immediately")]
     a_client_that_reads_no_more_ends_its_connection_cleanly,
     dropping_a_server_closes_its_connection,
     a_closed_peer_is_an_error,
     garbage_is_a_fault_or_the_end,
     an_unreadable_request_is_answered_under_its_id,
-    an_unreadable_response_ends_its_call_at_once,
+    an_unreadable_response_ends_its_call_immediately,
     an_unreadable_list_entry_is_reported_beside_the_list,
 }
 
@@ -138,7 +138,7 @@ async fn an_unreadable_request_is_answered_under_its_id<R: Runtime>() {
 }
 
 // JSON-07, T-16
-async fn an_unreadable_response_ends_its_call_at_once<R: Runtime>() {
+async fn an_unreadable_response_ends_its_call_immediately<R: Runtime>() {
     let (connection, mut hand) = connect_by_hand::<R>(client()).await;
     for bad in ["NaN", "\"\u{1}\"", "-"] {
         let answering = unblock(move || {

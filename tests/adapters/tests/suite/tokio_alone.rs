@@ -47,7 +47,7 @@ fn no_child_outlives_the_runtime() {
 }
 
 #[test]
-fn a_runtime_ends_at_once_while_it_serves_and_connects() {
+fn a_runtime_ends_immediately_while_it_serves_and_connects() {
     with_timeout(|| {
         for mut builder in runtimes() {
             let runtime = builder.enable_all().build().unwrap();

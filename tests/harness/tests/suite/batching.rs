@@ -341,7 +341,7 @@ fn a_member_that_asks_back_does_not_wait_for_the_reply_t_66() {
 }
 
 #[test]
-fn progress_of_a_member_goes_out_at_once() {
+fn progress_of_a_member_is_sent_immediately() {
     let mut solo = server();
     solo.say(format!(r#"[{PING},{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"a","_meta":{{"progressToken":1}}}}}}]"#));
     solo.progress(1, &mcp_proto::Progress::new(1.0)).unwrap();

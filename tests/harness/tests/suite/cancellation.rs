@@ -49,7 +49,7 @@ fn a_cancel_names_a_call_in_flight_or_is_not_sent_can_01() {
 }
 
 #[test]
-fn a_cancel_says_why_and_ends_the_call_at_once_can_08_t_50() {
+fn a_cancel_says_why_and_ends_the_call_immediately_can_08_t_50() {
     let mut solo = client();
     let call = solo.call("tools/list", "").unwrap();
     solo.take_lines();

@@ -230,7 +230,7 @@ fn random_long_worlds_are_cut_and_order_free() {
 }
 
 #[test]
-fn every_split_of_everything_at_once_yields_equal_output() {
+fn every_split_of_one_long_input_yields_equal_output() {
     let steps: Vec<Step> = greeting()
         .into_iter()
         .chain(server_steps().into_iter().filter(|step| matches!(step, Step::Input(_))))

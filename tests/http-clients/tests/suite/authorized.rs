@@ -26,8 +26,8 @@ rows! {
     an_address_is_pasted,
     a_rejected_token_is_renewed_once_for_all_connections_aut_60,
     connections_share_one_login,
-    connections_with_stores_of_their_own_share_no_login,
-    a_waiting_call_is_cancelled_and_the_login_goes_on,
+    connections_with_separate_stores_share_no_login,
+    a_waiting_call_is_cancelled_and_the_login_continues,
     a_closed_connection_ends_its_login,
     a_refresh_is_saved_before_a_connection_has_closed,
     a_refresh_that_outlasts_the_close_is_saved_in_the_background,
@@ -113,7 +113,7 @@ async fn every_request_proves_the_key_of_a_bound_token_aut_82<R: OverHttp>() {
         assert!(url.starts_with("http://") && url.ends_with(&request.path), "{url}");
         assert_eq!(claims["htm"], "POST");
         assert_eq!(claims["ath"].is_string(), request.path == "/mcp");
-        assert!(ids.insert(claims["jti"].to_string()), "each proof has an id of its own");
+        assert!(ids.insert(claims["jti"].to_string()), "each proof has its own id");
     }
     assert!(sent("/mcp").skip(1).all(|it| it.field("authorization").unwrap().starts_with("DPoP ")));
 }
@@ -181,7 +181,7 @@ async fn connections_share_one_login<R: OverHttp>() {
     assert!(logins.is_empty());
 }
 
-async fn connections_with_stores_of_their_own_share_no_login<R: OverHttp>() {
+async fn connections_with_separate_stores_share_no_login<R: OverHttp>() {
     let server = Guarded::new();
     let ada = user();
     let bob = ada.clone().store(MemoryStore::new());
@@ -192,7 +192,7 @@ async fn connections_with_stores_of_their_own_share_no_login<R: OverHttp>() {
     assert_eq!(server.count("/authorize"), 2);
 }
 
-async fn a_waiting_call_is_cancelled_and_the_login_goes_on<R: OverHttp>() {
+async fn a_waiting_call_is_cancelled_and_the_login_continues<R: OverHttp>() {
     let server = Guarded::new();
     let (auth, logins) = asked();
     let connection = opened::<R>(&server, modern_client(), auth).await;

@@ -17,7 +17,7 @@ rows! {
     log_messages_arrive_if_requested,
     changes_arrive_until_the_subscription_ends,
     a_modern_subscription_reports_a_cut_stream_and_can_be_reopened_stl_37,
-    a_hundred_calls_at_once_are_each_answered,
+    a_hundred_concurrent_calls_are_each_answered,
     a_reconnect_keeps_subscriptions_frm_22,
 }
 
@@ -37,8 +37,9 @@ async fn tools_answer_fail_ask_and_report_progress<R: OverHttp>() {
         assert_eq!(success(connection.call_tool("who", &json!({})).await), "Ada");
         assert_eq!(success(connection.call_tool("who_plain", &json!({})).await), "Ada");
         let mut heard = Vec::new();
-        let count =
-            connection.call_tool("count", &json!({})).progress(|news| heard.push(news.progress));
+        let count = connection
+            .call_tool("count", &json!({}))
+            .progress(|update| heard.push(update.progress));
         assert_eq!(success(count.await), "100");
         assert_eq!(heard.last(), Some(&100.0));
         assert!(heard.is_sorted(), "{heard:?}");
@@ -100,7 +101,7 @@ async fn a_modern_subscription_reports_a_cut_stream_and_can_be_reopened_stl_37<R
     assert_eq!(listening.next().await.unwrap(), Some(Changed::Resource("note://one".into())));
 }
 
-async fn a_hundred_calls_at_once_are_each_answered<R: OverHttp>() {
+async fn a_hundred_concurrent_calls_are_each_answered<R: OverHttp>() {
     let served = Served::new(full_server());
     for (client, _) in clients() {
         let connection = R::connect_http(client, served.remote()).await.unwrap();

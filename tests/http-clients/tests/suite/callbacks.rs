@@ -96,12 +96,12 @@ async fn an_asynchronous_authorization_that_fails_names_no_token<R: OverHttp>() 
         .authorization_timeout(Duration::from_millis(20))
         .authorization_async(std::future::pending);
     let panics = site.remote().authorization_async(|| async { panic!("secret") });
-    let panics_at_once = site.remote().authorization_async(|| -> Ready<_> { panic!("secret") });
+    let panics_immediately = site.remote().authorization_async(|| -> Ready<_> { panic!("secret") });
     for (remote, why) in [
         (invalid, "invalid header"),
         (late, "authorization_timeout"),
         (panics, "panicked"),
-        (panics_at_once, "panicked"),
+        (panics_immediately, "panicked"),
     ] {
         assert!(!format!("{remote:?}").contains("cret"));
         let failed = R::connect_http(modern_client(), remote).await.map(drop).unwrap_err();

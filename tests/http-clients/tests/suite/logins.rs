@@ -78,7 +78,7 @@ fn registered(server: &Company, port: u16) -> (Auth, smol::channel::Receiver<Str
 
 async fn a_registered_redirect_uri_is_used_aut_48<R: OverHttp>() {
     let server = Company::new();
-    // Another program may take the port in between.
+    // Another program may take the port first.
     for _ in 0..10 {
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let (auth, urls) = registered(&server, free);

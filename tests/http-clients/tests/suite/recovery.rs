@@ -17,7 +17,7 @@ use crate::{failed, legacy_client, modern_client};
 
 rows! {
     a_server_that_restarts_continues_calls_and_subscriptions,
-    a_session_that_cannot_be_replaced_at_once_is_recovered_later_t_72,
+    a_session_that_cannot_be_replaced_immediately_is_recovered_later_t_72,
     a_server_that_stays_away_is_given_up,
     a_modern_subscription_continues_after_its_stream_was_cut_stl_37,
     a_subscription_that_the_server_ends_is_started_again_until_that_is_final_stl_36,
@@ -99,7 +99,7 @@ fn forgetful() -> (Site, Arc<AtomicBool>) {
     (site, is_away)
 }
 
-async fn a_session_that_cannot_be_replaced_at_once_is_recovered_later_t_72<R: OverHttp>() {
+async fn a_session_that_cannot_be_replaced_immediately_is_recovered_later_t_72<R: OverHttp>() {
     let (site, is_away) = forgetful();
     let (client, states) = observed(legacy_client().recovery(quick()));
     let connection = R::connect_http(client, site.remote()).await.unwrap();

@@ -45,7 +45,7 @@ fn ending(end: fn(&mut mcp_http_client_tests::Answer<'_>)) -> (Site, Arc<Mutex<O
     (site, ended)
 }
 
-async fn goes_on<R: OverHttp>(end: fn(&mut mcp_http_client_tests::Answer<'_>)) {
+async fn resumes<R: OverHttp>(end: fn(&mut mcp_http_client_tests::Answer<'_>)) {
     let (site, ended) = ending(end);
     let connection = R::connect_http(legacy_client(), site.remote()).await.unwrap();
     let outcome = connection.call_tool("echo", &json!({"text": "on"})).await;
@@ -65,11 +65,11 @@ async fn goes_on<R: OverHttp>(end: fn(&mut mcp_http_client_tests::Answer<'_>)) {
 }
 
 async fn a_cut_stream_is_resumed_and_the_call_ends_once_http_17_sse_16<R: OverHttp>() {
-    goes_on::<R>(|answer| answer.cut()).await;
+    resumes::<R>(|answer| answer.cut()).await;
 }
 
 async fn a_stream_that_ends_early_is_resumed_sse_20<R: OverHttp>() {
-    goes_on::<R>(|answer| answer.end()).await;
+    resumes::<R>(|answer| answer.end()).await;
 }
 
 async fn a_stream_that_cannot_be_resumed_ends_its_call_and_no_other_http_28<R: OverHttp>() {
@@ -135,7 +135,7 @@ async fn cut_off<R: OverHttp>(cuts: impl Iterator<Item = usize>) -> usize {
         let text = format!("after {bytes}");
         let mut progress = 0.0;
         let call = connection.call_tool("work", &json!({"text": text}));
-        let outcome = call.progress(|news| progress = news.progress).await;
+        let outcome = call.progress(|update| progress = update.progress).await;
         made += 1;
         match outcome {
             Ok(result) => {

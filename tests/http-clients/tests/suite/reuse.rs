@@ -13,8 +13,8 @@ use crate::{failed, legacy_client, modern_client};
 
 rows! {
     connections_are_used_again,
-    connections_are_limited_and_used_again_by_calls_at_once,
-    connections_are_limited_and_used_again_by_answers_at_once,
+    connections_are_limited_and_used_again_by_concurrent_calls,
+    connections_are_limited_and_used_again_by_concurrent_responses,
     closing_idle_connections_costs_no_call,
     closing_every_connection_costs_no_call,
     lost_reads_are_repeated_once,
@@ -46,7 +46,7 @@ async fn connections_are_used_again<R: OverHttp>() {
     assert!(site.accepted() <= 3, "{}", site.accepted());
 }
 
-async fn connections_are_limited_and_used_again_by_calls_at_once<R: OverHttp>() {
+async fn connections_are_limited_and_used_again_by_concurrent_calls<R: OverHttp>() {
     for (remote, max) in [
         (Remote::concurrent_calls_max as fn(Remote, usize) -> Remote, 10),
         (|remote, _| remote, 60),
@@ -69,7 +69,7 @@ async fn connections_are_limited_and_used_again_by_calls_at_once<R: OverHttp>() 
 }
 
 /// A server decides how many requests it sends, but not how many connections are opened.
-async fn connections_are_limited_and_used_again_by_answers_at_once<R: OverHttp>() {
+async fn connections_are_limited_and_used_again_by_concurrent_responses<R: OverHttp>() {
     const REQUESTS: usize = 1000;
     let site = Site::new(|request, answer| match request.what() {
         "GET" => {

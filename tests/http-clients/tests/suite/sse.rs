@@ -37,8 +37,9 @@ async fn everything_works_over_http_sse_lif_36<R: OverHttp>() {
         assert_eq!(failure(connection.call_tool("fail", &json!({})).await), "it failed");
         assert_eq!(success(connection.call_tool("who", &json!({})).await), "Ada");
         let mut heard = Vec::new();
-        let count =
-            connection.call_tool("count", &json!({})).progress(|news| heard.push(news.progress));
+        let count = connection
+            .call_tool("count", &json!({}))
+            .progress(|update| heard.push(update.progress));
         assert_eq!(success(count.await), "100");
         assert_eq!(heard.last(), Some(&100.0));
         assert!(heard.is_sorted(), "{heard:?}");

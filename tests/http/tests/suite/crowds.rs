@@ -7,7 +7,7 @@ use serde_json::json;
 
 rows! {
     a_handler_that_panics_answers_with_an_error,
-    many_connections_are_served_at_once,
+    many_connections_are_served_concurrently,
     a_connection_serves_one_request_after_another,
 }
 
@@ -35,7 +35,7 @@ fn a_handler_that_panics_answers_with_an_error<R: Runtime>() {
 /// operations on sockets, and 40 clients keep it busy for minutes.
 const CLIENTS: u64 = if cfg!(windows) { 10 } else { 40 };
 
-fn many_connections_are_served_at_once<R: Runtime>() {
+fn many_connections_are_served_concurrently<R: Runtime>() {
     let served = Served::echo::<R>();
     let shared = Session::open(served.address);
     let threads: Vec<_> = (0..CLIENTS)

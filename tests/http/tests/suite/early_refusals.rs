@@ -146,7 +146,7 @@ fn a_refusal_over_http_2_is_received<R: Runtime>() {
         }
         let params = json!({"name": "echo", "arguments": {"text": "on"}});
         let served = client.send(&modern("tools/call", params)).await.unwrap();
-        assert_eq!(served.status, 200, "the connection goes on");
+        assert_eq!(served.status, 200, "the connection continues");
     });
 }
 

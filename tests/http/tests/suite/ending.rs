@@ -17,14 +17,14 @@ rows! {
     subscribers_learn_of_the_end,
     requests_in_flight_are_answered,
     endless_handlers_do_not_delay_the_end,
-    a_server_without_clients_ends_at_once,
+    a_server_without_clients_ends_immediately,
 }
 
 /// The longest acceptable shutdown: requests in flight have two seconds, and machines may be slow.
 const END: Duration = Duration::from_secs(20);
 
 /// The longest acceptable shutdown with nothing in flight.
-const AT_ONCE: Duration = Duration::from_millis(1500);
+const END_MAX: Duration = Duration::from_millis(1500);
 
 fn subscribers_learn_of_the_end<R: Runtime>() {
     let served = Served::echo::<R>();
@@ -39,7 +39,7 @@ fn subscribers_learn_of_the_end<R: Runtime>() {
     assert_eq!(result["id"], 1);
     assert!(result["result"].is_object());
     assert_eq!((alone.message(), standing.message()), (None, None));
-    served.ends_within(AT_ONCE);
+    served.ends_within(END_MAX);
     assert!(TcpStream::connect(served.address).is_err(), "the port is closed");
 }
 
@@ -59,7 +59,7 @@ fn requests_in_flight_are_answered<R: Runtime>() {
     served.stop.stop();
     go.send(()).unwrap();
     assert_eq!(text(&call.reply().answer()), "done");
-    served.ends_within(AT_ONCE);
+    served.ends_within(END_MAX);
 }
 
 fn endless_handlers_do_not_delay_the_end<R: Runtime>() {
@@ -153,13 +153,13 @@ fn dropping_the_future_on_smol_closes_connections_and_sessions() {
     });
 }
 
-fn a_server_without_clients_ends_at_once<R: Runtime>() {
+fn a_server_without_clients_ends_immediately<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);
     // An open connection without traffic.
     let idle = TcpStream::connect(served.address).unwrap();
     assert_eq!(session.ping(), 200);
     served.stop.stop();
-    served.ends_within(AT_ONCE);
+    served.ends_within(END_MAX);
     drop(idle);
 }

@@ -221,7 +221,7 @@ fn a_request_counts_for_its_address_although_another_stream_took_it_over<R: Runt
     // The first event has nothing but an id.
     assert_eq!(reply.event().unwrap().data, "");
     let other = session.listen(reply.last_id.as_deref());
-    assert_eq!(reply.message(), None, "the other stream goes on");
+    assert_eq!(reply.message(), None, "the other stream continues");
     drop((reply, other));
     eventually("the hang-ups are noticed", || (stats.connections() == 0).then_some(()));
     assert_eq!(session.call(2, "wait", &arguments).reply().status, 429);

@@ -148,7 +148,7 @@ fn a_disconnect_within_a_session_cancels_nothing<R: Runtime>() {
     assert_eq!(hear(&heard), "begun");
     drop(call);
     assert_eq!(session.ping(), 200);
-    assert!(heard.try_recv().is_err(), "it goes on");
+    assert!(heard.try_recv().is_err(), "it continues");
     let cancel =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
     let cancel = session.within(mcp_http_tests::post(&cancel)).send(served.address);

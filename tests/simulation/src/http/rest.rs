@@ -48,7 +48,7 @@ impl Client {
             }
             self.look(shared);
         }
-        // The outbox is not drained in between.
+        // The outbox is not drained before the next command.
         if calls_max <= FEW && !shared.plan.has(Feature::SmallOutbox) {
             for number in self.calls.len()..calls_max {
                 self.try_call(shared, "x/unknown", None, &format!("call {number}"));

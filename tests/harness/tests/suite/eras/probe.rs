@@ -249,7 +249,7 @@ fn a_slow_modern_server_is_probed_again_lif_31() {
     assert_eq!(slow.next(), ready(R5));
     assert_eq!(slow.requests(), 3);
 
-    // The first probe may also be answered in between.
+    // The response to the first probe may also arrive before that.
     let mut crossed = client(config());
     crossed.hear_all();
     crossed.wait(probe_timeout());

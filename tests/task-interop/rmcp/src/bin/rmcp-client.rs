@@ -40,13 +40,13 @@ async fn main() -> ExitCode {
             report("connect: the server has the tasks extension", declares(&client));
             report("create, poll, result", within(completes(&client)).await);
             report("a task asks its user", within(asks(&client)).await);
-            report("a task asks two things at once", within(asks_twice(&client)).await);
+            report("a task asks two things together", within(asks_twice(&client)).await);
             report("status messages of a task", within(tells(&client)).await);
             report("a tool that fails completes its task", within(tool_fails(&client)).await);
             report("a request that fails fails its task", within(request_fails(&client)).await);
             report("a task is cancelled", within(cancels(&client)).await);
             report("an unknown id is refused", within(unknown(&client)).await);
-            report("a tool without tasks answers at once", within(plain(&client)).await);
+            report("a tool without tasks responds immediately", within(plain(&client)).await);
             report("the end", client.cancel().await.map(drop).map_err(|error| error.to_string()));
         }
         Err(why) => report("connect", Err(why)),
