@@ -196,7 +196,7 @@ fn server() -> Server {
         Duration::from_millis(ms)
     };
     Server::new("server", "1")
-        .add(Tool::new("echo", || "x").description("Returns immediately").input_schema(schema.clone()))
+        .add(Tool::new("echo", || "x").description("Returns a text").input_schema(schema.clone()))
         .add(
             Tool::new("sleep", move |arguments: Raw, cx: Cx| {
                 let _cancelled = cx.sleep(ms(&arguments)).wait();

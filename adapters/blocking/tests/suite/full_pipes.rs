@@ -18,7 +18,7 @@ use crate::common::{
     with_timeout,
 };
 
-const FOR_EVER: Duration = Duration::MAX;
+const FOREVER: Duration = Duration::MAX;
 const SOON: Duration = Duration::from_millis(50);
 
 /// Returns a text larger than a pipe.
@@ -83,7 +83,7 @@ fn a_client_reads_and_times_out_while_its_output_is_stuck() {
         // The server does not read: the first call fills the pipe and the outbox, and the others
         // have no room.
         let call = |timeout| client.call_tool("any", &json!({"text": large("x")})).timeout(timeout);
-        let first = call(FOR_EVER).start().wait().unwrap();
+        let first = call(FOREVER).start().wait().unwrap();
         for _ in 0..2 {
             let outcome = call(SOON).wait();
             let gave_up = matches!(
@@ -141,7 +141,7 @@ fn a_server_keeps_reading_while_its_responses_are_stuck() {
             server().add(tool("large", || large("x"))).add(tool("sleep", move |cx: Cx| {
                 let says = says.lock().unwrap().clone();
                 says.send("asleep")?;
-                assert!(cx.sleep(FOR_EVER).wait());
+                assert!(cx.sleep(FOREVER).wait());
                 says.send("cancelled")?;
                 Ok("never heard")
             }));

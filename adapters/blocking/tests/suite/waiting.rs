@@ -13,7 +13,7 @@ use crate::common::{
     client, connect_by_hand, pair, part, serve_by_hand, server, success, tool, with_timeout,
 };
 
-const FOR_EVER: Duration = Duration::MAX;
+const FOREVER: Duration = Duration::MAX;
 const SOON: Duration = Duration::from_millis(50);
 
 fn counting() -> Server {
@@ -99,7 +99,7 @@ fn sleeping(says: std::sync::mpsc::Sender<&'static str>) -> Server {
     server().add(tool("sleep", move |cx: Cx| -> Result<String, HandlerError> {
         let says = says.lock().unwrap().clone();
         says.send("asleep")?;
-        let cancelled = cx.sleep(FOR_EVER).wait();
+        let cancelled = cx.sleep(FOREVER).wait();
         assert_eq!(cancelled, cx.is_cancelled());
         says.send(if cancelled { "cancelled" } else { "slept" })?;
         Err(HandlerError::failed("not sent"))
@@ -173,7 +173,7 @@ fn the_earliest_deadline_counts() {
         let (client, hand) = connect_by_hand(client());
         let call =
             |timeout| client.call_tool("any", &json!({})).timeout(timeout).start().wait().unwrap();
-        let (late, soon, later) = (call(FOR_EVER), call(SOON), call(FOR_EVER));
+        let (late, soon, later) = (call(FOREVER), call(SOON), call(FOREVER));
         assert!(matches!(soon.wait(), Err(Error::Call(CallError::TimedOut))));
         // The timer thread now sleeps without a deadline; the next one must wake it.
         assert!(matches!(call(SOON).wait(), Err(Error::Call(CallError::TimedOut))));
@@ -192,7 +192,7 @@ fn progress_extends_the_timeout_up_to_its_maximum() {
         let open = client
             .call_tool("any", &json!({}))
             .progress(|_| {})
-            .timeout(FOR_EVER)
+            .timeout(FOREVER)
             .timeout_max(SOON)
             .start()
             .wait()
@@ -211,7 +211,7 @@ fn a_progress_callback_that_panics_cancels_only_its_call() {
         let (says, hears) = channel();
         let server = sleeping(says).add(tool("begin", |cx: Cx| {
             cx.progress(Progress::new(1.0))?;
-            let cancelled = cx.sleep(FOR_EVER).wait();
+            let cancelled = cx.sleep(FOREVER).wait();
             assert!(cancelled);
             Ok("never heard")
         }));

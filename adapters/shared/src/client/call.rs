@@ -255,9 +255,9 @@ pub struct Pending<T> {
 impl<T: Decode> Pending<T> {
     /// Blocks until the call has its result. Tasks await this value instead.
     ///
-    /// If the server has created a task for a tool call (see
-    /// [`ClientTasks`](crate::ClientTasks)), this waits for the result of the task, for the
-    /// time of the call.
+    /// If the server has created a task for a tool call (see [`ClientTasks`](crate::ClientTasks)),
+    /// this waits for the result of the task, for at most the [maximum time](Call::timeout_max) of
+    /// the call.
     ///
     /// # Errors
     /// Fails with

@@ -227,7 +227,7 @@ impl CallSlot {
         Self { state: Watched::default(), answering, is_waiting: AtomicBool::new(false) }
     }
 
-    /// Returns what answers the questions about the call.
+    /// Returns the source of the answers to questions about the call.
     pub(crate) const fn answering(&self) -> &Answering {
         &self.answering
     }

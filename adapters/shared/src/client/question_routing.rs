@@ -1,4 +1,4 @@
-//! Passes each question of a server to what answers it.
+//! Passes each question of a server to the handler or the call that answers it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The questions of a server: which call asks, and what answers.
+//! The questions of a server: the call that each is about, and the source of the answer.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use mcp_proto::{ErrorObject, IncomingId, Misuse, Principal, Raw, Request};
 use crate::client::request_handler::{Handlers, RequestHandler};
 use crate::transport::link::Link;
 
-/// What answers the questions about a call.
+/// The source of the answers to the questions about a call.
 #[derive(Clone, Default)]
 pub(crate) enum Answering {
     /// The handlers of the client.
@@ -43,7 +43,7 @@ impl Asker {
 }
 
 impl Answering {
-    /// Returns what answers the questions about a call of `method`.
+    /// Returns the source of the answers to questions about a call of `method`.
     pub(crate) fn of_method(self, method: &str) -> Self {
         if cannot_ask(method) { Self::Nothing } else { self }
     }
@@ -95,7 +95,7 @@ pub(super) enum Assigned<I> {
     Ambiguous,
 }
 
-/// Assigns a question to one of the open calls, given with what answers their questions.
+/// Assigns a question to one of the open calls, each given with the source of its answers.
 ///
 /// A legacy server over a byte stream does not say which call asks. Among the calls of one asker,
 /// the greatest is preferred.

@@ -32,8 +32,8 @@ pub(crate) struct Pace {
 /// do other connections of a runtime, so this is far below what a person or a program notices.
 pub(crate) const QUICK_MAX: Duration = Duration::from_micros(100);
 
-/// A run longer than this on the driver's thread is one too many. Shorter ones are put down to the
-/// system, which may take the processor away at any time.
+/// A single run longer than this on the driver's thread ends the proof. A shorter one may be due to
+/// the system, which can take the processor away at any time.
 pub(crate) const LONG: Duration = Duration::from_millis(5);
 
 /// The number of quick runs that prove a handler quick.

@@ -95,7 +95,7 @@ where
         self.shared.lock().push(lane, key, job);
     }
 
-    /// Sees to it that queued jobs begin.
+    /// Wakes or starts threads for queued jobs.
     pub(crate) fn start(&self) {
         let mut state = self.shared.lock();
         if state.next(self.shared.threads_max).is_none() || state.called > 0 {

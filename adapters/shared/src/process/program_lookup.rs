@@ -36,7 +36,7 @@ pub fn find_program(name: &str) -> PathBuf {
 
 /// Returns the file that `name` names, given the values of `PATH` and `PATHEXT`.
 ///
-/// The current directory is left out, because a stranger may have put a program there.
+/// The current directory is left out, because another user may have put a program there.
 #[cfg(any(windows, test))]
 fn find(
     name: &str,

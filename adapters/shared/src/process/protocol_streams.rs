@@ -329,7 +329,8 @@ mod system {
 
     pub(super) const NULL_DEVICE: &str = "NUL";
 
-    /// A console belongs to a person, who may type for a child and whom prints do not disturb.
+    /// A console is not redirected: a person may type input for a child, and prints do not corrupt
+    /// messages there.
     pub(super) fn is_kept(stream: Stream) -> bool {
         match stream {
             Stream::Stdin => io::stdin().is_terminal(),

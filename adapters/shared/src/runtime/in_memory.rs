@@ -19,7 +19,7 @@ pub trait Pipes: Streams<Self::Reader, Self::Writer> {
     /// Creates a pipe that holds 64 KiB.
     ///
     /// # Errors
-    /// Fails if the operating system provides none.
+    /// Fails if the operating system cannot create a pipe.
     fn pipe() -> io::Result<(Self::Reader, Self::Writer)>;
 }
 

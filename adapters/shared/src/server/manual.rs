@@ -144,7 +144,7 @@ impl ManualServer {
 
     /// Returns the next bytes to send; empty if there are none for now.
     ///
-    /// Returns the same bytes until [`advance`](Self::advance) removes them.
+    /// Further calls return these bytes again until [`advance`](Self::advance) removes them.
     pub fn output(&mut self) -> &[u8] {
         self.driver.output()
     }

@@ -33,7 +33,7 @@ pub(crate) trait HttpSender {
     ) -> Result<(), (ErrorObject, Option<String>)>;
 
     /// Checks that the `Mcp-Param-*` headers repeat the arguments of a tool call, as the schema of
-    /// the tool says. A schema with invalid annotations says nothing.
+    /// the tool says. A schema with invalid annotations is ignored.
     ///
     /// # Errors
     /// Fails with the error for the client.

@@ -155,7 +155,7 @@ impl LinkSlot {
         let ready = |current: &mut CurrentLink| {
             (current.phase != Phase::Recovering).then(|| Arc::clone(&current.link))
         };
-        // Separate, because it is what almost all calls find.
+        // Tried first without waiting: almost all calls find the link.
         let found = ready(&mut self.current.lock());
         match found {
             Some(link) => Ok(link),

@@ -1,4 +1,4 @@
-//! The updates that reach a task outside of its polls: status notifications and answers of handlers.
+//! The updates of a task from outside its polls: status notifications and answers of handlers.
 
 use std::collections::VecDeque;
 

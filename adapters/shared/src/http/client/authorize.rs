@@ -24,7 +24,7 @@ pub(super) async fn authorize(
         let field = sensitive(credentials.expose());
         return field
             .map(Some)
-            .map_err(|_| io::Error::other("the access token is no header value"));
+            .map_err(|_| io::Error::other("the access token is not a valid header value"));
     }
     let Some(field) = ask(link, connections).await else { return Ok(None) };
     link.with(|state, _| note(state, &field));

@@ -12,7 +12,7 @@ use super::transport::AuthReport;
 use crate::box_future::BoxFuture;
 use crate::transport::link::Link;
 
-/// The part of one connection in an authorization. Dropping it leaves the authorization.
+/// A connection's membership in a shared authorization, which ends on drop.
 pub(crate) trait Membership: Send + Sync {
     /// Connects a session, before it sends anything.
     fn attach(&self, link: &Arc<Link<Machine>>);

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-/// The default number of connections for streams, subscriptions, notifications and answers.
+/// The default number of connections for streams, subscriptions, notifications and responses.
 pub(super) const CONNECTIONS_FOR_STREAMS: usize = 384;
 
 /// The limits of a connection pool, which [`Remote`](super::remote::Remote) documents.

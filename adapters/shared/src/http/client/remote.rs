@@ -353,8 +353,8 @@ impl Remote {
     /// Each call in flight uses a connection, which costs a file descriptor and about 16 KiB of
     /// memory, more with TLS. Connections are kept for later calls until they have been idle for
     /// [30 seconds](Self::idle_timeout). Calls beyond the maximum wait in a queue, in order; their
-    /// timeouts run while they wait. Subscriptions, notifications and answers to the server do not
-    /// count.
+    /// timeouts run while they wait. Subscriptions, notifications and responses to the server do
+    /// not count.
     ///
     /// While the server processes a call, it can send a request whose handler in this client makes
     /// another call. To avoid deadlock, the maximum must exceed the number of calls that wait for

@@ -9,7 +9,7 @@ use mcp_proto::http::{AcceptedToken, Guard};
 
 use crate::http::dial::Dial;
 
-/// The guard that has let in a request, and its token.
+/// The guard that has accepted a request, and its token.
 #[derive(Clone)]
 pub(super) struct Authorized {
     pub(super) guard: Guard,

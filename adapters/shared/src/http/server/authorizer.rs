@@ -41,7 +41,7 @@ impl Authorizer {
         Ok(token)
     }
 
-    /// Decides whether the request with this token is let in, and returns who sent it.
+    /// Decides whether the request with this token is accepted, and returns its sender.
     pub(super) async fn authorize(
         &self,
         token: Secret,

@@ -58,7 +58,7 @@ pub(super) struct Exchange {
     pub(super) is_over: bool,
     /// Keeps the exchange subscribed to changes, and registered to be ended with the server.
     pub(super) listening: Option<(Serving, Listener)>,
-    /// What the request counts in the limits of its client's address.
+    /// The share of the limits of the client's address that the request uses.
     pub(super) share: Option<AddressShare>,
     /// The place of an event stream that waits for messages, in the limit of its client's address.
     pub(super) listener_share: Option<AddressShare>,

@@ -187,10 +187,10 @@ pub struct HttpLimits {
 
     /// How long requests in progress may take when the server stops. Default: 2 s.
     ///
-    /// Requests in sessions and modern ones have equal time. It also applies to
-    /// requests in a session that ends earlier, for example because its client deletes it, and
-    /// replaces [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout), which applies to byte
-    /// streams only.
+    /// This timeout applies to requests in sessions and to modern requests alike. It also applies
+    /// to requests in a session that ends earlier, for example because its client deletes it. Over
+    /// HTTP, it replaces [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout), which applies
+    /// to byte streams only.
     pub drain_timeout: Duration,
 }
 

@@ -40,9 +40,9 @@ struct HeadParts {
     /// The address of the client, if it is known. Added to the extensions of the copied head.
     address: Option<PeerAddress>,
     authorization: Authorization,
-    /// What the head counts in the limits of the service.
+    /// The share of the limits of the service that the head uses.
     _lease: ByteLease,
-    /// What the head counts in the limits of the client's address.
+    /// The share of the limits of the client's address that the head uses.
     _share: AddressShare,
 }
 
@@ -63,7 +63,7 @@ impl RequestHead {
         }))
     }
 
-    /// Returns what authorization knows of the request.
+    /// Returns the authorization data of the request.
     pub(super) fn authorization(&self) -> &Authorization {
         &self.0.authorization
     }

@@ -1,4 +1,4 @@
-//! A socket that neither its peer nor its end can turn against others.
+//! A socket with limits on writes, on reads in a row, and on its shutdown.
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;

@@ -118,8 +118,8 @@ pub(in crate::http::server) struct MeteredServer {
     sessions_bytes_max: usize,
     /// The memory of the client's description.
     description: usize,
-    /// What requests whose clients do not wait for the response count in the limits of their
-    /// addresses. At most as much as `requests`.
+    /// The shares of the limits of client addresses that requests use whose clients do not wait for
+    /// the response. In total at most `requests`.
     unawaited: Vec<AddressShare>,
     /// Always empty.
     outbox: Outbox,

@@ -17,7 +17,9 @@ use crate::server::handler::{ResourceParams, Setup};
 
 /// A kind of request that [handlers](crate::Handler) serve.
 ///
-/// The types of this module are its implementations.
+/// The implementations are [`ToolCall`], [`UnknownToolCall`], [`ResourceRead`], [`PromptGet`],
+/// [`CompletionRequest`], [`Listing`] and [`MethodCall`]. The compiler infers them from the method
+/// that takes the handler.
 #[expect(private_bounds, reason = "the trait is sealed")]
 pub trait RequestKind: Sealed + 'static {
     /// The type that the handler's parameters are extracted from.
@@ -43,30 +45,30 @@ pub trait RequestKind: Sealed + 'static {
 
 trait Sealed {}
 
-/// Calls of a tool.
+/// The kind of request that calls a tool.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolCall;
 
-/// Calls of tools that are not registered.
+/// The kind of request that calls a tool which is not registered.
 #[derive(Clone, Copy, Debug)]
 pub struct UnknownToolCall;
 
-/// Requests to read a resource, or one of a template.
+/// The kind of request that reads a resource, also one of a template.
 #[derive(Clone, Copy, Debug)]
 pub struct ResourceRead;
 
-/// Requests for a prompt.
+/// The kind of request that gets a prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct PromptGet;
 
-/// Requests to complete an argument of a prompt or a variable of a template.
+/// The kind of request that completes an argument of a prompt or a variable of a template.
 #[derive(Clone, Copy, Debug)]
 pub struct CompletionRequest;
 
-/// Requests for a page of a list.
+/// The kind of request that gets a page of a list, with results of type `L`.
 pub struct Listing<L>(PhantomData<fn() -> L>);
 
-/// Requests of type `Q`, which an extension defines.
+/// The kind of request of type `Q`, which an extension defines.
 pub struct MethodCall<Q>(PhantomData<fn() -> Q>);
 
 opaque_debug!(Listing<L> [L]);

@@ -113,7 +113,7 @@ const LOG_PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// If the output queue had room, the message was sent when [`Cx::log`] returned. Otherwise, await
 /// this value or call [`wait`](Self::wait); dropping it discards the message.
-#[must_use = "a log message that does not fit into the output queue is sent by `.await` or `.wait()`"]
+#[must_use = "a log message that finds the output queue full is sent by `.await` or `.wait()`"]
 pub struct SendLog(LogState);
 
 enum LogState {

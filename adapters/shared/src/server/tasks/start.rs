@@ -57,7 +57,7 @@ pub(crate) fn task_start(
             poll_interval: policy.poll_interval,
             // PRG-11: until the task is over.
             progress_token: context.progress_token(),
-            // AUT-24: the result is for those alone who may call the tool.
+            // AUT-24: only callers who may call the tool may read the result.
             scopes: scopes_of(found).map(|scopes| scopes.get().to_vec()).unwrap_or_default(),
             ..NewTask::default()
         };

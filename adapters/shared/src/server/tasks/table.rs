@@ -42,7 +42,7 @@ pub(crate) struct ServerTasks {
     this: Weak<Self>,
 }
 
-/// What the lock protects.
+/// The data that the lock protects.
 pub(super) struct TasksState {
     pub(super) table: TaskTable,
     /// The handlers of tasks that run or wait for input.

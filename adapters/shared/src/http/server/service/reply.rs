@@ -69,7 +69,8 @@ pub(super) fn response(
     response
 }
 
-/// Lets a page of an allowed origin read a response, unless that says itself who may.
+/// Lets a page of an allowed origin read a response, unless the response itself says who may read
+/// it.
 pub(super) fn share(response: &mut Response<ResponseBody>, page: &CrossOrigin) {
     if page.has_headers() && !response.headers().contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
         add(response, page.headers());

@@ -20,12 +20,12 @@ use crate::transport::link::{Link, SpawnTimer};
 
 pub(super) struct ServiceShared {
     pub(super) server: ServerSettings,
-    /// What the connections share.
+    /// The data that the connections share.
     pub(super) parts: Arc<ServerParts>,
     pub(super) config: Config,
     /// The configuration for legacy clients without sessions.
     pub(super) sessionless_config: Config,
-    /// What connections of legacy clients without sessions share: these have no tasks.
+    /// The data that connections of legacy clients without sessions share, which have no tasks.
     pub(super) sessionless_parts: Arc<ServerParts>,
     pub(super) options: Http,
     pub(super) policy: Policy,

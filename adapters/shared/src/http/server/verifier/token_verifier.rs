@@ -1,4 +1,4 @@
-//! The seam between the HTTP service and what can tell genuine access tokens from others.
+//! The seam between the HTTP service and verifiers of access tokens.
 
 use std::fmt;
 use std::future::Future;
