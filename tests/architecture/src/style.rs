@@ -25,6 +25,10 @@ const PHRASES: &[&[&str]] = &[
     &["is", "at", "it"],
     &["is", "there"],
     &["knows", "nothing", "of"],
+    &["at", "once"],
+    &["goes", "on"],
+    &["for", "ever"],
+    &[concat!("mean", "while")],
 ];
 
 /// How a sentence starts that only says what something does not do.

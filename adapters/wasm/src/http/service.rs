@@ -325,7 +325,7 @@ impl fmt::Debug for WebService {
 }
 
 /// Whether a session must not count as idle. Without an exchange nothing drives its handlers, so
-/// that requests without an answer would keep it for ever.
+/// that requests without an answer would keep it forever.
 fn is_busy(session: &Rc<Session>) -> bool {
     session.exchanges.get() > 0 && session.link.machine.borrow_mut().is_busy()
 }

@@ -181,7 +181,7 @@ fn a_client_that_invents_tokens_keeps_no_other_waiting() {
 }
 
 #[test]
-fn a_revoked_token_is_forgotten_at_once() {
+fn a_revoked_token_is_forgotten_immediately() {
     let is_revoked = Arc::new(OnceLock::new());
     let revoked = Arc::clone(&is_revoked);
     let (verifier, asked) = server(move |form| {

@@ -207,7 +207,7 @@ fn keys_are_fetched_once_and_bad_ones_leave_tokens_unverified() {
 
 // A client must not be able to keep others from having keys.
 #[test]
-fn a_fetch_goes_on_without_the_request_that_caused_it() {
+fn a_fetch_continues_without_the_request_that_caused_it() {
     let signer = Signer::new();
     let (released, keys) = (Arc::new(Event::new()), signer.keys());
     let (release, started) = (Arc::clone(&released), Arc::new(Event::new()));
