@@ -25,7 +25,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 /// The drivers of this process.
 static DRIVERS: Mutex<Vec<Weak<AuthDriver>>> = Mutex::new(Vec::new());
 
-/// The part of a connection in an authorization. Dropping it leaves the authorization.
+/// A connection's membership in a shared authorization, which ends on drop.
 pub(super) struct DriverMember {
     driver: Arc<AuthDriver>,
     id: MemberId,

@@ -61,7 +61,7 @@ pub(super) struct AuthDriver {
     browsers: Arc<JobSlots>,
 }
 
-/// What a driver's task performs IO with.
+/// The means by which a driver's task performs IO.
 pub(super) struct DriverIo {
     pub(super) runtime: Arc<dyn Dial>,
     pub(super) http: OAuthHttp,

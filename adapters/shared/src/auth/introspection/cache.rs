@@ -69,7 +69,7 @@ impl AnswerCache {
     }
 }
 
-/// The memory of an answer beyond its claims.
+/// The bytes held per cached response, claims excluded.
 const ENTRY_BYTES: usize = 256;
 
 fn claims_bytes(claims: &Raw) -> usize {

@@ -36,7 +36,7 @@ pub(super) struct Question {
     answered: Event,
 }
 
-/// What the authorization server says of a token.
+/// The response of the authorization server about a token.
 pub(super) type Answer = Result<VerifiedToken, VerifyError>;
 
 impl Questions {

@@ -43,12 +43,12 @@ const RESPONSE_BYTES_MAX: usize = 64 << 10;
 /// introspection](https://www.rfc-editor.org/rfc/rfc7662)) (feature `auth`).
 ///
 /// For tokens that only the authorization server can read, or that must be refused soon after they
-/// are revoked. The [`Guard`](crate::http::Guard) checks what the server says: its answers must
-/// contain `aud`, and `sub` or `client_id`. If `iss` is missing, the server answers for itself; a
-/// token without `exp` is valid as long as the server says so. Refresh tokens and tokens bound to a
-/// key (DPoP) are refused if the server says what they are.
+/// are revoked. The [`Guard`](crate::http::Guard) checks the response, which must contain `aud`,
+/// and `sub` or `client_id`. If `iss` is missing, the server itself is the issuer; a token without
+/// `exp` is valid as long as the server says so. Refresh tokens and tokens bound to a key (DPoP)
+/// are refused if the server says what they are.
 ///
-/// Answers are kept for 30 s ([`cache_life`](Self::cache_life)), those about tokens that are not
+/// Responses are kept for 30 s ([`cache_life`](Self::cache_life)), those about tokens that are not
 /// active for at most 10 s. At most 10,000 of each kind are kept, with 16 MiB of claims, by digests
 /// of the tokens; [`forget`](Self::forget) drops one immediately. Requests with one token share one
 /// question. At most 32 questions are asked at a time, 8 of them for one client address
@@ -85,7 +85,7 @@ pub struct IntrospectionVerifier {
     questions: Arc<Questions>,
 }
 
-/// What is asked, where and as whom.
+/// The introspection endpoint, and the credentials and limits of the requests to it.
 #[derive(Clone)]
 struct Settings {
     issuer: Box<str>,
@@ -124,11 +124,11 @@ impl IntrospectionVerifier {
         Ok(Self { settings: Arc::new(settings), questions: Arc::new(Questions::new()) })
     }
 
-    /// Sets how long an answer is kept. Default: 30 s; at most 10 min.
+    /// Sets how long a response is kept. Default: 30 s; at most 10 min.
     ///
-    /// A token that is revoked is accepted for this time, unless it is
-    /// [forgotten](Self::forget). An answer is never kept longer than the token is valid. With
-    /// zero, no answers are kept: each request then takes a question.
+    /// A token that is revoked is accepted for this time, unless it is [forgotten](Self::forget). A
+    /// response is never kept longer than the token is valid. With zero, no responses are kept:
+    /// each request then asks the authorization server.
     #[must_use]
     pub fn cache_life(mut self, life: Duration) -> Self {
         Arc::make_mut(&mut self.settings).cache_life = life.min(CACHE_LIFE_MAX);
@@ -164,11 +164,11 @@ impl IntrospectionVerifier {
         self
     }
 
-    /// Drops the answer about a token, so that the next request with it asks the server.
+    /// Drops the kept response about a token, so that the next request with it asks the server.
     ///
     /// Call this method when you learn that the token has been revoked; it also applies to all
-    /// clones of the verifier. The answer to a question that is being asked at the moment is not
-    /// kept. Sessions stay open, but each further request in them needs a token that is valid; see
+    /// clones of the verifier. The response to a question that is in flight is not kept, either.
+    /// Sessions stay open, but each further request in them needs a token that is valid; see
     /// [`SessionControl::end_principal`](crate::http::SessionControl::end_principal) to end them.
     ///
     /// ```
@@ -190,7 +190,7 @@ impl IntrospectionVerifier {
         self.questions.forget(&key_of(token));
     }
 
-    /// Drops the answers about all tokens, like [`forget`](Self::forget).
+    /// Drops the kept responses about all tokens, like [`forget`](Self::forget).
     pub fn clear(&self) {
         self.questions.clear();
     }

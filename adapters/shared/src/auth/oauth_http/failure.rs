@@ -25,7 +25,8 @@ pub enum OAuthFailure {
 }
 
 impl OAuthFailure {
-    /// Returns the failure as an authorization takes it.
+    /// Returns the kind of the failure, to pass to
+    /// [`Authorization::handle_failure`](mcp_proto::auth::Authorization::handle_failure).
     #[must_use]
     pub const fn kind(&self) -> FetchFailure {
         match self {

@@ -29,13 +29,14 @@ type OnRedirect = dyn Fn(Secret) -> RedirectPage + Send + Sync;
 /// Listens for the redirect of a user's browser until dropped.
 ///
 /// Requests for anything but the path of the redirect URI, and requests whose `Host` differs from
-/// it, are answered with status 404. They and unrelated redirects end nothing: the listener stays
-/// open, because browsers also ask for icons, and any page can make a browser send a request here.
+/// it, are answered with status 404. Neither these requests nor unrelated redirects end the
+/// listener, because browsers also ask for icons, and any page can make a browser send a request
+/// here.
 ///
 /// One thread accepts connections and up to 16 short-lived threads answer them, on each runtime:
-/// this needs nothing of the runtime, works while all of its threads are blocked, and costs
-/// nothing once the user has signed in. A connection may take 5 s to send its request, of which
-/// the first line has at most 32 KiB. Further connections replace the oldest open ones.
+/// the listener does not depend on the runtime, works while all of its threads are blocked, and
+/// costs nothing once the user has signed in. A connection may take 5 s to send its request, of
+/// which the first line has at most 32 KiB. Further connections replace the oldest open ones.
 ///
 /// ```
 /// use mcp_adapter::auth::{LoopbackHost, RedirectListener};
@@ -65,7 +66,7 @@ impl RedirectListener {
     /// not need the port that was registered.
     ///
     /// `on_redirect` receives the query of each request for `path` that has one, and returns the
-    /// page to answer with. Calls may overlap. The page shows nothing of the request.
+    /// page to respond with. Calls may overlap. The page shows nothing of the request.
     ///
     /// # Errors
     /// Fails if the system provides no socket or no thread.

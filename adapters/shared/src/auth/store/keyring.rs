@@ -120,7 +120,7 @@ fn system_keyring() -> keyring_core::Result<Arc<CredentialStore>> {
 pub enum KeyringError {
     /// There is no keyring, or access to it was refused.
     Unavailable {
-        /// What the keyring reports.
+        /// The error of the keyring.
         why: String,
     },
     /// The entry in the keyring is no key.

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use super::{LockedRecord, RECORD_BYTES_MAX, Store};
 
-/// What a sealed record starts with.
+/// The first bytes of a sealed record.
 const PREFIX: &str = "mcp-sealed-1:";
 
 /// The maximum length of a record in bytes: sealed, it is a third longer.
