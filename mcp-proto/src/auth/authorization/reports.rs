@@ -7,10 +7,10 @@ use super::action::{FetchFailure, FetchId, SignId, StoreId};
 use super::challenge::ScopeChallenge;
 use super::config::GrantKind;
 use super::event::{AuthEvent, AuthInput, Forget, RedirectPage, StoreFailure};
-use super::exchange::{Answer, Outage};
+use super::exchange::{FetchOutcome, Outage};
 use super::flow::Flow;
 use super::flow::step::{
-    Env, Granted, Origin, Progress, Trigger, client_key, is_foreign, is_usable, policy,
+    Env, FlowResult, Granted, Origin, Trigger, client_key, is_foreign, is_usable, policy,
 };
 use super::grant::HeldGrant;
 use super::ownership::is_own;
@@ -77,7 +77,7 @@ impl Authorization {
     pub fn handle_end(&mut self, time: Time, id: FetchId) {
         self.advance(time);
         self.drive(|flow, env| match flow.take_exchange(id) {
-            Some(exchange) => flow.on_answer(env, exchange.on_end()),
+            Some(exchange) => flow.on_fetched(env, exchange.on_end()),
             None => Ok(None),
         });
     }
@@ -85,12 +85,12 @@ impl Authorization {
     /// Handles the failure of a request: it was not sent, or the response is incomplete.
     pub fn handle_failure(&mut self, time: Time, id: FetchId, failure: FetchFailure) {
         self.advance(time);
-        let outage = |outage| Answer::Temporary { outage, after: None };
+        let outage = |outage| FetchOutcome::Temporary { outage, after: None };
         self.drive(|flow, env| match (flow.take_exchange(id), failure) {
             (None, _) => Ok(None),
-            (Some(_), FetchFailure::Blocked) => flow.on_answer(env, Answer::Blocked),
-            (Some(_), FetchFailure::Unreached) => flow.on_answer(env, outage(Outage::Unreached)),
-            (Some(_), FetchFailure::Cut) => flow.on_answer(env, outage(Outage::Lost)),
+            (Some(_), FetchFailure::Blocked) => flow.on_fetched(env, FetchOutcome::Blocked),
+            (Some(_), FetchFailure::Unreached) => flow.on_fetched(env, outage(Outage::Unreached)),
+            (Some(_), FetchFailure::Cut) => flow.on_fetched(env, outage(Outage::Lost)),
         });
     }
 
@@ -153,7 +153,7 @@ impl Authorization {
     }
 
     /// Passes an input to the flow, and applies what follows.
-    fn drive(&mut self, input: impl FnOnce(&mut Flow, &mut Env<'_>) -> Progress) {
+    fn drive(&mut self, input: impl FnOnce(&mut Flow, &mut Env<'_>) -> FlowResult) {
         match mem::take(&mut self.state) {
             State::Running(mut flow) => {
                 let progress = input(&mut flow, &mut self.env());
@@ -173,7 +173,7 @@ impl Authorization {
         }
     }
 
-    pub(super) fn on_progress(&mut self, progress: Progress) {
+    pub(super) fn on_progress(&mut self, progress: FlowResult) {
         match progress {
             Ok(None) => {}
             Ok(Some(granted)) => self.grant(*granted),

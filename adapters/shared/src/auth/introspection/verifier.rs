@@ -50,14 +50,15 @@ const RESPONSE_BYTES_MAX: usize = 64 << 10;
 ///
 /// Responses are kept for 30 s ([`cache_life`](Self::cache_life)), those about tokens that are not
 /// active for at most 10 s. At most 10,000 of each kind are kept, with 16 MiB of claims, by digests
-/// of the tokens; [`forget`](Self::forget) drops one immediately. Requests with one token share one
-/// question. At most 32 questions are asked at a time, 8 of them for one client address
-/// ([`questions_per_address_max`](Self::questions_per_address_max)); others wait, and the address
-/// with the fewest questions is next. A question takes at most 10 s, and its answer at most 64 KiB.
-/// If there is no answer, or the server refuses the credentials, clients receive status 503 and
-/// keep their tokens, and the failure is reported to `tracing`, with that feature.
+/// of the tokens; [`forget`](Self::forget) drops one immediately. Concurrent requests with one
+/// token share one question to the authorization server. At most 32 questions are in flight, 8 of
+/// them for one client address ([`questions_per_address_max`](Self::questions_per_address_max));
+/// others wait, and the address with the fewest questions is next. A question takes at most 10 s,
+/// and its response at most 64 KiB. If there is no response, or the server refuses the credentials,
+/// clients receive status 503 and keep their tokens, and the failure is reported to `tracing` (with
+/// that feature).
 ///
-/// Clones share their answers.
+/// Clones share the kept responses.
 ///
 /// ```
 /// # mod mcp_tokio {
@@ -210,7 +211,7 @@ impl IntrospectionVerifier {
         question.answer().await
     }
 
-    /// Asks in its own task: other requests may wait for the answer, too.
+    /// Asks in its own task: other requests may wait for the response, too.
     fn ask(&self, asking: Asking, token: Secret, runtime: Option<&Arc<dyn Dial>>) {
         // Without a runtime or a task, the question ends here.
         let Some(runtime) = runtime else { return };
@@ -248,7 +249,7 @@ impl TokenVerifier for IntrospectionVerifier {
     }
 }
 
-/// Reports a question without an answer. Neither the question nor the response is shown.
+/// Reports a question without a usable response. Shows neither of them.
 fn unanswered(issuer: &str, why: &dyn fmt::Display) {
     not_verifiable(issuer, "the authorization server does not say if a token is active", why);
 }

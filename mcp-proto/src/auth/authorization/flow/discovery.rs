@@ -7,7 +7,7 @@ use alloc::vec;
 use core::time::Duration;
 
 use super::Flow;
-use super::step::{Env, IssuerSearch, Progress, ResourceSearch, Step, Target, policy};
+use super::step::{Env, FlowResult, IssuerSearch, ResourceSearch, Step, Target, policy};
 use crate::auth::authorization::action::Fetch;
 use crate::auth::authorization::challenge::DpopSupport;
 use crate::auth::authorization::config::GrantKind;
@@ -26,7 +26,7 @@ const METADATA_TIMEOUT: Duration = Duration::from_secs(15);
 impl Flow {
     /// Looks for the resource metadata.
     // AUT-11: where the challenge says, else at the well-known locations.
-    pub(super) fn find_resource(&mut self, env: &mut Env<'_>) -> Progress {
+    pub(super) fn find_resource(&mut self, env: &mut Env<'_>) -> FlowResult {
         let limits = &env.config.limits;
         let search = match self.wanted.metadata.clone() {
             Some(Ok(url)) => {
@@ -50,7 +50,11 @@ impl Flow {
         self.fetch_resource(env, search)
     }
 
-    pub(super) fn fetch_resource(&mut self, env: &mut Env<'_>, search: ResourceSearch) -> Progress {
+    pub(super) fn fetch_resource(
+        &mut self,
+        env: &mut Env<'_>,
+        search: ResourceSearch,
+    ) -> FlowResult {
         let Some(url) = search.locations.front() else { return self.no_resource(env, search) };
         policy(env.config).check(url).map_err(Denial::Blocked)?;
         self.fetch_metadata(env, url)?;
@@ -63,7 +67,7 @@ impl Flow {
         env: &mut Env<'_>,
         mut search: ResourceSearch,
         response: &Response,
-    ) -> Progress {
+    ) -> FlowResult {
         self.failures = 0;
         let (config, limits) = (env.config, &env.config.limits);
         let Some(url) = search.locations.pop_front() else { return Ok(None) };
@@ -102,7 +106,7 @@ impl Flow {
     }
 
     /// Handles a definite "no" of every location.
-    fn no_resource(&mut self, env: &mut Env<'_>, search: ResourceSearch) -> Progress {
+    fn no_resource(&mut self, env: &mut Env<'_>, search: ResourceSearch) -> FlowResult {
         match search.fault {
             Some(fault) => Err(fault),
             None if search.is_named || !env.config.legacy => Err(Denial::Unsupported),
@@ -122,7 +126,7 @@ impl Flow {
         &mut self,
         env: &mut Env<'_>,
         mut issuers: VecDeque<Uri>,
-    ) -> Progress {
+    ) -> FlowResult {
         let Some(issuer) = issuers.pop_front() else { return Err(Denial::Unsupported) };
         self.failures = 0;
         let search = IssuerSearch {
@@ -134,7 +138,11 @@ impl Flow {
         self.fetch_issuer(env, search)
     }
 
-    pub(super) fn fetch_issuer(&mut self, env: &mut Env<'_>, mut search: IssuerSearch) -> Progress {
+    pub(super) fn fetch_issuer(
+        &mut self,
+        env: &mut Env<'_>,
+        mut search: IssuerSearch,
+    ) -> FlowResult {
         while search.locations.is_empty() {
             if self.target.is_legacy() && search.fault.is_none() {
                 return self.use_default_endpoints(env);
@@ -158,7 +166,7 @@ impl Flow {
         env: &mut Env<'_>,
         mut search: IssuerSearch,
         response: &Response,
-    ) -> Progress {
+    ) -> FlowResult {
         self.failures = 0;
         let (config, limits) = (env.config, &env.config.limits);
         let Some(url) = search.locations.pop_front() else { return Ok(None) };
@@ -194,14 +202,14 @@ impl Flow {
     }
 
     /// Uses the endpoints of revision 2025-03-26, for a server without any metadata.
-    fn use_default_endpoints(&mut self, env: &mut Env<'_>) -> Progress {
+    fn use_default_endpoints(&mut self, env: &mut Env<'_>) -> FlowResult {
         let (url, limits) = (&env.config.server, &env.config.limits);
         let server = AuthorizationServerMetadata::legacy_default(url, &policy(env.config), limits)
             .map_err(|_| Denial::Unsupported)?;
         self.use_server(env, server)
     }
 
-    fn use_server(&mut self, env: &mut Env<'_>, server: AuthorizationServerMetadata) -> Progress {
+    fn use_server(&mut self, env: &mut Env<'_>, server: AuthorizationServerMetadata) -> FlowResult {
         // AUT-23: tokens and their scopes belong to one authorization server.
         self.held =
             self.held.take().filter(|held| held.server.issuer.as_str() == server.issuer.as_str());

@@ -55,12 +55,12 @@ use core::time::Duration;
 
 use self::proof_state::ProofState;
 use self::step::{
-    ClientInUse, Env, Granted, Progress, RedirectState, Step, Target, TokenCall, Trigger,
+    ClientInUse, Env, FlowResult, Granted, RedirectState, Step, Target, TokenCall, Trigger,
 };
 use super::action::{AuthAction, Fetch, FetchId};
 use super::challenge::ScopeChallenge;
 use super::denial::Denial;
-use super::exchange::{Answer, Exchange, Outage};
+use super::exchange::{Exchange, FetchOutcome, Outage};
 use super::storage::StoreOutcome;
 use crate::auth::{
     AuthLimits, AuthorizationServerMetadata, FlowSecrets, GrantRecord, Scopes, UriRefusal,
@@ -152,17 +152,17 @@ impl Flow {
     }
 
     /// Begins with fresh random bytes, so that no flow repeats the values of another.
-    pub(super) fn start(&mut self, env: &mut Env<'_>) -> Progress {
+    pub(super) fn start(&mut self, env: &mut Env<'_>) -> FlowResult {
         env.out.act(AuthAction::Draw);
         self.enter(Step::Drawing, Some(env.time.now + DRAW_TIMEOUT))
     }
 
     /// Draws again within a flow, for a second authorization request.
-    fn redraw(&mut self, env: &mut Env<'_>) -> Progress {
+    fn redraw(&mut self, env: &mut Env<'_>) -> FlowResult {
         self.start(env)
     }
 
-    pub(super) fn on_random(&mut self, env: &mut Env<'_>, bytes: [u8; 32]) -> Progress {
+    pub(super) fn on_random(&mut self, env: &mut Env<'_>, bytes: [u8; 32]) -> FlowResult {
         if !matches!(self.step, Step::Drawing) {
             return Ok(None);
         }
@@ -230,7 +230,7 @@ impl Flow {
         env.storage.abandon(env.time.now, env.out);
     }
 
-    pub(super) fn on_store(&mut self, env: &mut Env<'_>, outcome: StoreOutcome) -> Progress {
+    pub(super) fn on_store(&mut self, env: &mut Env<'_>, outcome: StoreOutcome) -> FlowResult {
         match (mem::replace(&mut self.step, Step::Over), outcome) {
             (Step::Locking(refused), StoreOutcome::Read(read)) => {
                 self.on_locked(env, refused, read)
@@ -252,12 +252,12 @@ impl Flow {
         }
     }
 
-    fn finish(&mut self, env: &mut Env<'_>, granted: Box<Granted>) -> Progress {
+    fn finish(&mut self, env: &mut Env<'_>, granted: Box<Granted>) -> FlowResult {
         self.stop(env);
         Ok(Some(granted))
     }
 
-    pub(super) fn on_timeout(&mut self, env: &mut Env<'_>) -> Progress {
+    pub(super) fn on_timeout(&mut self, env: &mut Env<'_>) -> FlowResult {
         if self.deadline.is_none_or(|deadline| env.time.now < deadline) {
             return Ok(None);
         }
@@ -281,14 +281,16 @@ impl Flow {
     }
 
     /// Handles the end of the request in flight.
-    pub(super) fn on_answer(&mut self, env: &mut Env<'_>, answer: Answer) -> Progress {
+    pub(super) fn on_fetched(&mut self, env: &mut Env<'_>, outcome: FetchOutcome) -> FlowResult {
         self.deadline = None;
-        let response = match answer {
-            Answer::Temporary { outage, after } => return self.on_temporary(env, outage, after),
-            Answer::Blocked => {
+        let response = match outcome {
+            FetchOutcome::Temporary { outage, after } => {
+                return self.on_temporary(env, outage, after);
+            }
+            FetchOutcome::Blocked => {
                 return Err(Denial::Blocked(UriRefusal::TooPrivate));
             }
-            Answer::Response(response) => response,
+            FetchOutcome::Response(response) => response,
         };
         match mem::replace(&mut self.step, Step::Over) {
             Step::Resource(search) => self.on_resource(env, search, &response),
@@ -309,7 +311,7 @@ impl Flow {
         env: &mut Env<'_>,
         outage: Outage,
         after: Option<Duration>,
-    ) -> Progress {
+    ) -> FlowResult {
         env.storage.release(env.time.now, env.out);
         if self.failures == RETRIES_MAX || !self.may_repeat(outage) {
             return Err(Denial::Unreachable { url: self.url.clone() });
@@ -338,7 +340,7 @@ impl Flow {
         }
     }
 
-    fn resume(&mut self, env: &mut Env<'_>, step: Step) -> Progress {
+    fn resume(&mut self, env: &mut Env<'_>, step: Step) -> FlowResult {
         match step {
             Step::Resource(search) => self.fetch_resource(env, search),
             Step::Issuer(search) => self.fetch_issuer(env, search),
@@ -350,7 +352,7 @@ impl Flow {
     }
 
     /// Moves to a step; its failures count from zero.
-    fn enter(&mut self, step: Step, deadline: Option<Instant>) -> Progress {
+    fn enter(&mut self, step: Step, deadline: Option<Instant>) -> FlowResult {
         self.step = step;
         self.deadline = deadline;
         self.failures = 0;

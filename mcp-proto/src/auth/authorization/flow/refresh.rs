@@ -4,7 +4,7 @@ use core::mem;
 
 use super::Flow;
 use super::step::{
-    ClientInUse, ClientSource, Env, Granted, Origin, Progress, Step, TokenCall, Trigger,
+    ClientInUse, ClientSource, Env, FlowResult, Granted, Origin, Step, TokenCall, Trigger,
     is_foreign, is_usable, policy,
 };
 use crate::auth::authorization::config::GrantKind;
@@ -18,7 +18,7 @@ use crate::secret::Secret;
 
 impl Flow {
     /// Continues once the authorization server is known: refreshes, or obtains a grant.
-    pub(super) fn identify(&mut self, env: &mut Env<'_>) -> Progress {
+    pub(super) fn identify(&mut self, env: &mut Env<'_>) -> FlowResult {
         self.proof = self.choose_proof(env)?;
         let held = self.held.as_ref().and_then(|held| held.tokens.as_ref());
         let has_refresh = held.is_some_and(|tokens| tokens.refresh_token.is_some());
@@ -32,7 +32,7 @@ impl Flow {
 
     /// Locks the record, so that no other process refreshes.
     // AUT-60, A-04.
-    pub(super) fn lock(&mut self, env: &mut Env<'_>, refused: Option<Secret>) -> Progress {
+    pub(super) fn lock(&mut self, env: &mut Env<'_>, refused: Option<Secret>) -> FlowResult {
         let key = env.config.grant_key();
         env.storage.begin(env.time.now, env.out, key, Owner::State, Use::Hold);
         let failures = self.failures;
@@ -46,7 +46,7 @@ impl Flow {
         env: &mut Env<'_>,
         refused: Option<Secret>,
         read: Result<Option<Secret>, StoreFailure>,
-    ) -> Progress {
+    ) -> FlowResult {
         let stored = match read {
             Ok(record) => record.and_then(|record| self.readable(env, &record)),
             Err(StoreFailure::Locked) => {
@@ -117,7 +117,7 @@ impl Flow {
         }
     }
 
-    fn adopt(&mut self, env: &mut Env<'_>) -> Progress {
+    fn adopt(&mut self, env: &mut Env<'_>) -> FlowResult {
         env.storage.release(env.time.now, env.out);
         let Some(record) = self.held.take() else { return Ok(None) };
         let jitter = self.secrets.jitter();
@@ -145,7 +145,7 @@ impl Flow {
         env: &mut Env<'_>,
         token: Secret,
         is_repeated: bool,
-    ) -> Progress {
+    ) -> FlowResult {
         if is_repeated {
             return self.drop_refresh_token(env);
         }
@@ -164,7 +164,7 @@ impl Flow {
         token: Secret,
         is_repeated: bool,
         error: TokenError,
-    ) -> Progress {
+    ) -> FlowResult {
         let names_scopes = self.tokens().is_some_and(|tokens| !tokens.granted.is_empty());
         let is_about_scopes = error.is("invalid_scope") || error.is("invalid_request");
         if is_about_scopes && names_scopes && !mem::replace(&mut self.refreshes_without_scope, true)
@@ -186,7 +186,7 @@ impl Flow {
     }
 
     /// Saves the record without its refresh token.
-    fn drop_refresh_token(&mut self, env: &mut Env<'_>) -> Progress {
+    fn drop_refresh_token(&mut self, env: &mut Env<'_>) -> FlowResult {
         self.has_lost_refresh_token = true;
         let (what, why) = (Stored::RefreshToken, DropReason::Refused);
         env.out.report(AuthEvent::Dropped { what, why });
