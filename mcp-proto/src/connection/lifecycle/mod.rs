@@ -60,11 +60,11 @@ impl Lifecycle {
     pub(crate) fn on_discovered(&mut self, env: &Env, outcome: Outcome) -> OpenAction {
         let identity = &env.identity;
         self.probing.on_outcome(&outcome);
-        let mut answer = probe::Answer::of(outcome, &identity.limits);
+        let mut outcome = probe::ProbeOutcome::of(outcome, &identity.limits);
         if self.probing.take_modern_status() {
-            answer = answer.without_fallback();
+            outcome = outcome.without_fallback();
         }
-        self.probing.next(answer, identity, env.terms.trying)
+        self.probing.next(outcome, identity, env.terms.trying)
     }
 
     /// Client: notes that the status of the response to the probe shows a modern server.

@@ -9,9 +9,9 @@
 //! | any other error, a timeout, an invalid result | `initialize` |
 //!
 //! If `initialize` is then refused and no probe was answered, one more probe follows, also after a
-//! session was lost. An outcome that only says that the server is unavailable does not count as an
-//! answer. Over HTTP, where two requests can reach two servers, a refused probe that names nothing
-//! new is repeated.
+//! session was lost. An outcome that only says that the server is unavailable does not count as a
+//! response. Over HTTP, where two requests can reach two servers, a refused probe that names
+//! nothing new is repeated.
 // LIF-25…32, T-32…T-37: probing, fallback to the legacy era, and mixed revision lists.
 
 use alloc::string::String;
@@ -36,7 +36,7 @@ pub(crate) struct Probing {
     is_certain: bool,
     /// Whether the server was unavailable for the last probe, so that its era was guessed.
     was_unavailable: bool,
-    // T-35: whether a late answer to a timed-out probe may arrive.
+    // T-35: whether a late response to a timed-out probe may arrive.
     expects_late: bool,
     // LIF-30: whether the status of the response to come shows a modern server.
     has_modern_status: bool,
@@ -62,7 +62,7 @@ const NO_DISCOVERY: &str = "the server does not implement `server/discover`; it 
 /// The interpretation of the outcome of a probe.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "short-lived, one per connection")]
-pub(crate) enum Answer {
+pub(crate) enum ProbeOutcome {
     /// The server describes itself.
     Discovered(Discovered),
     /// The server supports these revisions instead.
@@ -82,7 +82,7 @@ pub(crate) struct Discovered {
     instructions: Option<String>,
 }
 
-impl Answer {
+impl ProbeOutcome {
     /// Interprets the outcome of a probe.
     // LIF-28, LIF-29: any unrecognized error means legacy.
     pub(crate) fn of(outcome: Result<Raw, CallError>, limits: &Limits) -> Self {
@@ -159,7 +159,7 @@ impl Probing {
         self.was_unavailable
     }
 
-    /// Returns, once, whether a late answer was expected.
+    /// Returns, once, whether a late response was expected.
     pub(super) fn take_late(&mut self) -> bool {
         core::mem::take(&mut self.expects_late)
     }
@@ -186,18 +186,23 @@ impl Probing {
     }
 
     /// Returns the action that follows from a response.
-    pub(super) fn next(&self, answer: Answer, identity: &Identity, trying: Revision) -> OpenAction {
-        match answer {
-            Answer::Discovered(server) if server.speaks(trying) => {
+    pub(super) fn next(
+        &self,
+        outcome: ProbeOutcome,
+        identity: &Identity,
+        trying: Revision,
+    ) -> OpenAction {
+        match outcome {
+            ProbeOutcome::Discovered(server) if server.speaks(trying) => {
                 OpenAction::Agreed(server.into_peer(trying))
             }
-            Answer::Discovered(server) => self.select(&server.versions, identity),
-            Answer::Speaks(names) => self.select(&names, identity),
-            Answer::Unknown(otherwise) => match identity.newest(Era::Legacy) {
+            ProbeOutcome::Discovered(server) => self.select(&server.versions, identity),
+            ProbeOutcome::Speaks(names) => self.select(&names, identity),
+            ProbeOutcome::Unknown(otherwise) => match identity.newest(Era::Legacy) {
                 Some(revision) => OpenAction::Initialize(revision),
                 None => OpenAction::Fault(otherwise),
             },
-            Answer::Refused(fault) => OpenAction::Fault(fault),
+            ProbeOutcome::Refused(fault) => OpenAction::Fault(fault),
         }
     }
 

@@ -56,7 +56,7 @@ fn after(probes: u32, uses_exchanges: bool, ours: &[Revision], outcome: Outcome)
     if uses_exchanges {
         probing.use_exchanges();
     }
-    shown(&probing.next(Answer::of(outcome, &identity.limits), &identity, MODERN))
+    shown(&probing.next(ProbeOutcome::of(outcome, &identity.limits), &identity, MODERN))
 }
 
 #[test]
@@ -143,8 +143,8 @@ fn a_tried_revision_is_probed_again_once_and_only_over_exchanges_t_32_t_33() {
 fn an_oversized_answer_is_a_fault() {
     let ours = identity(BOTH);
     let limits = Limits { peer_bytes_max: 40, ..Limits::default() };
-    let answer = Answer::of(discovered(r#"["2026-07-28"]"#), &limits);
-    assert_eq!(shown(&Probing::default().next(answer, &ours, MODERN)), "BadHandshake");
+    let response = ProbeOutcome::of(discovered(r#"["2026-07-28"]"#), &limits);
+    assert_eq!(shown(&Probing::default().next(response, &ours, MODERN)), "BadHandshake");
 }
 
 #[test]
