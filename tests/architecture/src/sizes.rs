@@ -83,7 +83,7 @@ pub const BUDGETS: &[Budgets] = &[
             ("http/client", 4_480),
             ("http/server", 6_480),
             ("process", 1_710),
-            ("recorder", 276),
+            ("recorder", 190),
             // The only room of the gateway: it uses the server and the client.
             ("relay", 380),
             ("runtime", 405),
@@ -93,7 +93,7 @@ pub const BUDGETS: &[Budgets] = &[
             ("tasks", 680),
             ("testing", 515),
             ("trace", 266),
-            ("transport", 2_200),
+            ("transport", 2_080),
             ("validation", 1_035),
         ],
         // `error` has 257.
