@@ -1,8 +1,8 @@
 //! The client role: configuration, connection, commands and events.
 //!
 //! A [`Client`] is one connection to a server. Create it from a [`Config`], drive it through
-//! [`Stdio`](crate::stdio::Stdio), the module `http`, or the trait
-//! [`MessageEndpoint`](crate::MessageEndpoint), and poll its [`Event`]s.
+//! [`Stdio`](crate::stdio::Stdio), the module `http`, or the trait [`MessageEndpoint`],
+//! and poll its [`Event`]s.
 
 mod config;
 mod event;
@@ -45,8 +45,7 @@ use crate::vocabulary::{CallId, CallOptions, CloseReason, Filter, IncomingId, Pe
 ///
 /// Inputs and commands take full effect before they return. To run the client over a byte stream,
 /// wrap it in [`Stdio`](crate::stdio::Stdio). The inputs and outputs are in the trait
-/// [`MessageEndpoint`](crate::MessageEndpoint), and those for transports like HTTP in
-/// [`ExchangeEndpoint`].
+/// [`MessageEndpoint`], and those for transports like HTTP in [`ExchangeEndpoint`].
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config, Event};

@@ -1,8 +1,8 @@
 //! The server role: configuration, connection, commands and events.
 //!
 //! A [`Server`] is one connection to a client; one [`Config`] serves any number of them. Drive it
-//! through [`Stdio`](crate::stdio::Stdio), the module `http`, or the trait
-//! [`MessageEndpoint`](crate::MessageEndpoint), and poll its [`Event`]s.
+//! through [`Stdio`](crate::stdio::Stdio), the module `http`, or the trait [`MessageEndpoint`],
+//! and poll its [`Event`]s.
 
 mod config;
 mod event;

@@ -8,7 +8,7 @@ use crate::schema::DecodeError;
 
 /// A value with a text form: JSON on one line, from which an equal value can be read.
 ///
-/// Other crates cannot implement this trait. See the [module](self) for the form.
+/// Other crates cannot implement this trait. See the [module](crate::text) for the form.
 pub trait TextForm: Value {
     /// Returns the value as a JSON object.
     fn to_json(&self) -> Raw {
