@@ -1,8 +1,8 @@
 //! The format of a recording: a header followed by entries.
 //!
 //! The header consists of the text `mcp-tape`, a version, the role, and the time the endpoint was
-//! created. An entry consists of a tag, the nanoseconds since the previous entry if it has a time
-//! of its own, and its data. Integers have a variable length; texts are prefixed by their length.
+//! created. An entry consists of a tag, the nanoseconds since the previous entry if the entry has a
+//! time, and its data. Integers have a variable length; texts are prefixed by their length.
 
 use alloc::vec::Vec;
 

@@ -37,7 +37,7 @@
 //! }
 //! ```
 //!
-//! To check an event loop of your own, pass it to [`check_driver`].
+//! To check your event loop, pass it to [`check_driver`].
 //!
 //! To check peers that are not built on this crate, pass the bytes of both directions to a
 //! [`WireChecker`].

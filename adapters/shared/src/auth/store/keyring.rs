@@ -133,7 +133,7 @@ impl fmt::Display for KeyringError {
             Self::Unavailable { why } => write!(
                 f,
                 "the keyring of the system cannot be used ({why}): unlock it, set another one with \
-                 `keyring_core::set_default_store`, or pass a key of your own to `SealedStore::new`"
+                 `keyring_core::set_default_store`, or pass your own key to `SealedStore::new`"
             ),
             Self::Damaged => write!(
                 f,
