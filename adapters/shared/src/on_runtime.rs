@@ -47,8 +47,8 @@ pub fn open<R>(
     server.settings.open_at(Clock::new(), runtime, None)
 }
 
-/// A connection whose driver [`check_driver`](mcp_proto::testing::check_driver) judges, for tests of
-/// adapters.
+/// A connection whose driver [`check_driver`](mcp_proto::testing::check_driver) judges, for tests
+/// of adapters.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct JudgedConnection(Serving);

@@ -51,7 +51,7 @@ type Describe<E> = fn(&<E as RoleEndpoint>::Event) -> String;
 /// To inject faults, set the fields of a [`Pipe`]. A [`WireChecker`] checks the messages of both
 /// sides.
 ///
-/// Each endpoint is a [`Stdio`] or another type that implements [`RoleEndpoint`], such as a wrapper.
+/// Each endpoint is a [`Stdio`] or another [`RoleEndpoint`], such as a wrapper.
 ///
 /// The `Display` output of a pair consists of the label and the transcript; include it in
 /// assertion messages.

@@ -134,8 +134,8 @@ impl LineReader {
         }
     }
 
-    /// Returns the line in `input` without a copy if `input` is exactly one long line, after complete
-    /// lines only. Otherwise, `input` is left to [`next`](Self::next).
+    /// Returns the line in `input` without a copy if `input` is exactly one long line, after
+    /// complete lines only. Otherwise, `input` is left to [`next`](Self::next).
     pub(crate) fn whole_line(&mut self, input: &Bytes) -> Option<Bytes> {
         if self.state == LineState::Lent {
             self.release_lent();

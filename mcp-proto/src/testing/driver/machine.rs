@@ -5,8 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::report::DriverFault;
-use super::rules::{broken_rule, ready};
-use super::{DriverStream, DriverWait, scenario};
+use super::scenario;
 use crate::command::CommandOutcome;
 use crate::endpoint::{Endpoint, RoleEndpoint};
 use crate::error::{Misuse, code};
@@ -74,15 +73,6 @@ impl DriverMachine {
             // Fails if the connection has closed since.
             let _ignored = self.apply(now, Command::RespondError { incoming, error: &error });
         }
-    }
-
-    /// Returns whether nothing is left to do before the next input, room or deadline.
-    ///
-    /// A driver on several threads waits for this before its `wake` returns.
-    #[must_use]
-    pub fn is_settled(&mut self, stream: &DriverStream, wait: DriverWait) -> bool {
-        let is_ready = ready(self, stream, wait).is_some();
-        self.broken.is_some() || (!is_ready && broken_rule(self, stream, wait).is_none())
     }
 
     pub(super) fn has_events(&mut self) -> bool {

@@ -14,7 +14,7 @@ pub use machine::DriverMachine;
 pub use report::{DriverFault, DriverReport, WakeReason};
 use rules::{broken_rule, ready};
 use scenario::Action;
-pub use stream::DriverStream;
+pub use stream::{DriverStream, DriverWait};
 
 use crate::endpoint::Endpoint;
 use crate::time::Instant;
@@ -27,28 +27,6 @@ pub trait Driver {
 
     /// Passes the machine and the stream of the loop to `visit`, and returns its result.
     fn visit<T>(&mut self, visit: impl FnOnce(&mut DriverMachine, &mut DriverStream) -> T) -> T;
-}
-
-/// What a driver waits for.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct DriverWait {
-    /// Wake the driver when the stream has input.
-    pub input: bool,
-    /// Wake the driver when the stream has room.
-    pub output: bool,
-    /// Wake the driver at this time at the latest.
-    pub deadline: Option<Instant>,
-}
-
-impl DriverWait {
-    /// Returns what a driver of `machine` has to wait for.
-    pub fn of(machine: &mut impl Endpoint) -> Self {
-        Self {
-            input: machine.wants_input(),
-            output: !machine.outbox().is_empty(),
-            deadline: machine.poll_timeout(),
-        }
-    }
 }
 
 /// Checks an event loop, in virtual time.
@@ -73,7 +51,10 @@ impl DriverWait {
 /// }
 ///
 /// impl Driver for Loop {
-///     fn visit<T>(&mut self, visit: impl FnOnce(&mut DriverMachine, &mut DriverStream) -> T) -> T {
+///     fn visit<T>(
+///         &mut self,
+///         visit: impl FnOnce(&mut DriverMachine, &mut DriverStream) -> T,
+///     ) -> T {
 ///         visit(&mut self.machine, &mut self.stream)
 ///     }
 ///

@@ -3,12 +3,24 @@
 use alloc::format;
 use alloc::string::String;
 
+use super::machine::DriverMachine;
 use super::report::{DriverFault, WakeReason};
-use super::{DriverMachine, DriverStream, DriverWait};
+use super::stream::{DriverStream, DriverWait};
 use crate::endpoint::Endpoint as _;
 
 /// A broken rule, and what was observed.
 pub(super) type Broken = (DriverFault, String);
+
+impl DriverMachine {
+    /// Returns whether nothing is left to do before the next input, room or deadline.
+    ///
+    /// A driver on several threads waits for this before its `wake` returns.
+    #[must_use]
+    pub fn is_settled(&mut self, stream: &DriverStream, wait: DriverWait) -> bool {
+        let is_ready = ready(self, stream, wait).is_some();
+        self.broken.is_some() || (!is_ready && broken_rule(self, stream, wait).is_none())
+    }
+}
 
 /// Returns why a driver has to be woken now.
 pub(super) fn ready(

@@ -1,6 +1,9 @@
-//! [`DriverStream`]: the byte stream of a driver under test.
+//! [`DriverStream`]: the byte stream of a driver under test, and [`DriverWait`]: what it waits for.
 
 use alloc::vec::Vec;
+
+use crate::endpoint::Endpoint;
+use crate::time::Instant;
 
 /// The nonblocking byte stream between a driver under test and its peer.
 #[derive(Debug, Default)]
@@ -57,5 +60,27 @@ impl DriverStream {
 
     pub(super) fn unread(&self) -> &[u8] {
         self.input.get(self.read..).unwrap_or_default()
+    }
+}
+
+/// What a driver waits for.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct DriverWait {
+    /// Wake the driver when the stream has input.
+    pub input: bool,
+    /// Wake the driver when the stream has room.
+    pub output: bool,
+    /// Wake the driver at this time at the latest.
+    pub deadline: Option<Instant>,
+}
+
+impl DriverWait {
+    /// Returns what a driver of `machine` has to wait for.
+    pub fn of(machine: &mut impl Endpoint) -> Self {
+        Self {
+            input: machine.wants_input(),
+            output: !machine.outbox().is_empty(),
+            deadline: machine.poll_timeout(),
+        }
     }
 }
