@@ -6,13 +6,14 @@ mod memory;
 
 #[cfg(test)]
 pub(crate) use memory::{CALL_BYTES, EVENT_BYTES};
-pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR, REQUEST_BYTES};
+pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR, REQUEST_BYTES, SHARED_BYTES_MIN};
 
 /// The memory and time limits of one connection.
 ///
 /// Byte limits count JSON text. The costs given for each limit are memory per connection;
 /// [`memory_max`](Self::memory_max) returns an upper bound for their sum. With the defaults, an
-/// idle connection costs well under 4 KiB, because buffers shrink after use.
+/// idle connection costs less than 4 KiB, and up to 64 KiB more after large messages;
+/// [`idle_bytes_max`](Self::idle_bytes_max) lowers both. [`small`](Self::small) suits devices.
 ///
 /// ```
 /// use core::time::Duration;
@@ -31,6 +32,21 @@ pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR, REQUEST_BYTES};
 #[derive(Clone, Debug, Eq, PartialEq)]
 // SEC-19: whatever a peer sends, memory and output are bounded.
 pub struct Limits {
+    /// Maximum number of bytes that the event loop passes to one call of `handle_input`, at least
+    /// 1. Default: 64 KiB.
+    ///
+    /// Each call queues all events and error replies that its input causes: up to 300 bytes for
+    /// each byte of input. The connection cannot refuse more input than this; event loops read, or
+    /// pass on, at most this number of bytes at a time.
+    pub input_bytes_max: usize,
+    /// Maximum capacity, in bytes, that each of the buffers keeps while it is empty.
+    /// Default: 16 KiB.
+    ///
+    /// These are the buffers of incomplete input, of events, of output, and of params that are
+    /// being written. With 0, an idle connection also frees its tables, as
+    /// [`MessageEndpoint::shrink`](crate::MessageEndpoint::shrink) does, whenever all its events
+    /// have been polled: this takes the least memory, and several allocations for each message.
+    pub idle_bytes_max: usize,
     /// Maximum length of an incoming message in bytes. Default: 16 MiB.
     ///
     /// On a byte stream, a longer message is discarded up to the end of its line and reported as a
@@ -52,7 +68,7 @@ pub struct Limits {
     ///
     /// Further calls fail with [`Misuse::Blocked`](crate::Misuse::Blocked). The connection itself
     /// can still send pings, one request that subscribes to or unsubscribes from a resource and,
-    /// over HTTP, one request for the list of tools. Each call costs about 250 bytes.
+    /// over HTTP, one request for the list of tools. Each call costs about 200 bytes.
     pub calls_max: usize,
     /// Maximum total bytes that a client keeps to repeat its calls. Default: 64 MiB.
     ///
@@ -79,7 +95,7 @@ pub struct Limits {
     /// Default: 64 MiB.
     ///
     /// The `_meta` of a request counts twice, because it is also kept separately. A `clientInfo` of
-    /// more than 256 bytes in `_meta` counts another 24 times, because its decoded form can take
+    /// more than 112 bytes in `_meta` counts another 24 times, because its decoded form can take
     /// that much memory. Further requests are answered with an error.
     pub requests_bytes_max: usize,
     /// Maximum number of messages in a batch, in revision 2025-03-26. Default: 128.
@@ -149,8 +165,11 @@ pub struct Limits {
     /// Default: 1 MiB.
     ///
     /// A larger handshake fails; a modern request that exceeds the limit is refused before it is
-    /// decoded. Each session and each modern request in flight costs up to 24 times this limit. The
-    /// cost of a request counts towards [`requests_bytes_max`](Self::requests_bytes_max).
+    /// decoded. A name and version (`clientInfo` or `serverInfo`) of more than 112 bytes and a
+    /// quarter of this limit is ignored; in the result of `initialize`, it fails the handshake.
+    ///
+    /// Each session and each modern request in flight costs up to eight times this limit. The cost
+    /// of a request counts towards [`requests_bytes_max`](Self::requests_bytes_max).
     pub peer_bytes_max: usize,
     /// Maximum total size of the results that a client caches, in bytes. Default: 0 (no cache).
     ///
@@ -252,9 +271,53 @@ pub struct Limits {
     pub list_timeout: Duration,
 }
 
+impl Limits {
+    /// Returns limits for small devices, with a [`memory_max`](Self::memory_max) below 64 KiB.
+    ///
+    /// Messages have at most 1 KiB. One request, one call, one subscription and one queued event
+    /// are allowed at a time, and peers describe themselves in at most 512 bytes. Memory is freed
+    /// as soon as it is empty. Timeouts are those of the [default](Self::default).
+    ///
+    /// ```
+    /// use mcp_proto::Limits;
+    ///
+    /// assert!(Limits::small().memory_max() < 64 << 10);
+    /// ```
+    #[must_use]
+    pub fn small() -> Self {
+        Self {
+            input_bytes_max: 16,
+            idle_bytes_max: 0,
+            message_bytes_max: 1024,
+            id_bytes_max: 40,
+            calls_max: 1,
+            calls_bytes_max: 256,
+            retired_calls_max: 4,
+            requests_max: 1,
+            requests_bytes_max: 1024,
+            batch_members_max: 1,
+            events_max: 1,
+            events_bytes_max: 0,
+            outbox_bytes_max: 512,
+            replies_bytes_max: 512,
+            error_replies_max: 2,
+            input_requests_max: 1,
+            subscriptions_max: 1,
+            subscription_uris_max: 1,
+            subscriptions_bytes_max: 64,
+            peer_bytes_max: 512,
+            list_entries_max: 16,
+            list_bytes_max: 4096,
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            input_bytes_max: 64 << 10,
+            idle_bytes_max: 16 << 10,
             message_bytes_max: 16 << 20,
             depth_max: 100,
             id_bytes_max: 256,

@@ -53,8 +53,9 @@ impl<S: MessageEndpoint> Stdio<S> {
     pub fn new(mut session: S) -> Self {
         let connection = session.connection_mut();
         connection.use_lines();
-        let line_bytes_max = connection.limits().message_bytes_max;
-        Self { session, lines: LineReader::new(line_bytes_max), now: Instant::ZERO }
+        let Limits { message_bytes_max, idle_bytes_max, .. } = *connection.limits();
+        let lines = LineReader::new(message_bytes_max, idle_bytes_max);
+        Self { session, lines, now: Instant::ZERO }
     }
 
     /// Removes and returns the oldest event. O(1).

@@ -24,9 +24,6 @@ use crate::vocabulary::{
 /// Writes one JSON value in the format of the given revision.
 type Write<'a> = &'a dyn Fn(Revision, &mut Vec<u8>) -> Result<(), Unencodable>;
 
-/// Capacity in bytes that the scratch buffer retains between calls.
-const SCRATCH_KEPT_BYTES_MAX: usize = 16 * 1024;
-
 impl Connection {
     pub(crate) fn call(
         &mut self,
@@ -62,7 +59,7 @@ impl Connection {
         let placed = params(self.env.revision(), &mut scratch)
             .map_err(|Unencodable| permissions::encoding_misuse(params))
             .and_then(|()| self.send_call(method, known, &scratch, options));
-        scratch.shrink_to(SCRATCH_KEPT_BYTES_MAX);
+        scratch.shrink_to(self.limits().idle_bytes_max);
         self.env.scratch = scratch;
         placed
     }

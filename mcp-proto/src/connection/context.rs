@@ -90,7 +90,7 @@ impl Env {
                 meta,
                 log_level: None,
             },
-            out: Outbound::default(),
+            out: Outbound::new(&identity.limits),
             events: Events::default(),
             violations: Violations::new(&identity.limits),
             effects: Vec::new(),

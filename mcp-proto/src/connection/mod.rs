@@ -112,7 +112,12 @@ impl Connection {
     }
 
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
-        self.env.events.pop()
+        let idle_bytes_max = self.limits().idle_bytes_max;
+        let event = self.env.events.pop(idle_bytes_max);
+        if event.is_none() && idle_bytes_max == 0 {
+            self.shrink();
+        }
+        event
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {

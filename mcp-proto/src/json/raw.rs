@@ -14,6 +14,7 @@ use super::parse_error::ParseError;
 use super::syntax::{DEPTH_CEILING, escape_end};
 use super::whole_numbers::with_whole_numbers;
 use crate::error::Unencodable;
+use crate::limits::SHARED_BYTES_MIN;
 
 /// A JSON value, kept as validated but unparsed text without line breaks.
 ///
@@ -184,9 +185,6 @@ pub(crate) enum Frame<'a> {
     /// Reference-counted bytes, which extracted values may share.
     Shared(&'a Bytes),
 }
-
-/// Smaller values are copied out of a shared message, so that they do not keep it alive.
-const SHARED_BYTES_MIN: usize = 4096;
 
 impl<'a> Frame<'a> {
     pub(crate) fn bytes(&self) -> &'a [u8] {

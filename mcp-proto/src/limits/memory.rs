@@ -6,50 +6,47 @@ use super::Limits;
 pub(crate) const IDENTITY_FACTOR: usize = 24;
 
 /// Length up to which an identity is not counted; nearly all identities are shorter.
-pub(crate) const IDENTITY_BYTES_FREE: usize = 256;
+pub(crate) const IDENTITY_BYTES_FREE: usize = 112;
+
+/// The part of [`Limits::peer_bytes_max`] that the name and version of a peer may take.
+const IDENTITY_SHARE: usize = 4;
 
 /// An event in a queue that doubles its capacity, and the text of a violation.
-pub(crate) const EVENT_BYTES: usize = 2 * 256 + 128;
+pub(crate) const EVENT_BYTES: usize = 2 * 176 + 128;
 
-/// A pending request of the peer: its slots in two tables, where the last of eight entries keeps
+/// A pending request of the peer: its slots in two tables, where the last of four entries keeps
 /// the chunk allocated, and the data to deliver it again. Ids are counted separately.
-pub(crate) const REQUEST_BYTES: usize = 2048;
+pub(crate) const REQUEST_BYTES: usize = 1280;
 
 /// A pending call: its slot in a chunked table, its deadlines, and the data to retry it.
-pub(crate) const CALL_BYTES: usize = 1184;
+pub(crate) const CALL_BYTES: usize = 768;
 
 /// The identity that every modern request carries.
-const PEER_BYTES: usize = 1024 + IDENTITY_FACTOR * IDENTITY_BYTES_FREE;
+const PEER_BYTES: usize = 640 + IDENTITY_FACTOR * IDENTITY_BYTES_FREE;
 
 /// One resource of one subscription: a slot in its filter, and an entry in a tree.
 const URI_BYTES: usize = 160;
 
-/// Everything that does not grow, including a small map and a retained buffer.
-const FIXED_BYTES: usize = 256 << 10;
+/// Smaller values are copied out of a shared message, so that they do not keep it alive.
+pub(crate) const SHARED_BYTES_MIN: usize = 4096;
 
-/// A retained part of at least half its message keeps the whole message alive, and the buffer of a
-/// fragmented message is up to twice its length.
-const RETAINED_FACTOR: usize = 4;
+/// Everything that does not grow, such as boxes of rarely used state.
+const FIXED_BYTES: usize = 2 << 10;
 
 /// The buffer of the queue is up to twice its content, of which up to half has been sent.
 const OUTBOX_FACTOR: usize = 4;
 
 impl Limits {
-    /// Maximum number of bytes to pass to one call of `handle_input`: 64 KiB.
-    ///
-    /// The bound of [`memory_max`](Self::memory_max) holds only if this limit is observed.
-    pub const INPUT_BYTES_MAX: usize = 64 << 10;
-
     /// Returns the maximum memory, in bytes, that a peer can make a connection hold.
     ///
-    /// This is about 2 GiB with the default limits. Whatever the limits, about 28 MiB of the value
-    /// is reserved for the events and error replies that a single call of `handle_input` can cause.
+    /// This is about 2 GiB with the default limits, and less than 64 KiB with
+    /// [`small`](Self::small) ones.
     ///
     /// The value is an upper bound, not an estimate: to reach it, a peer would have to fill every
     /// table and buffer together. The value counts the bytes requested from the allocator on a
     /// 64-bit machine. The bound holds only if input is passed while
     /// [`wants_input`](crate::Endpoint::wants_input) is true, at most
-    /// [`INPUT_BYTES_MAX`](Self::INPUT_BYTES_MAX) bytes at a time.
+    /// [`input_bytes_max`](Self::input_bytes_max) bytes at a time.
     ///
     /// Memory that the application supplies is not counted: its configuration, its responses (which
     /// are never refused), the params of its calls and subscriptions, and events that it has
@@ -68,7 +65,7 @@ impl Limits {
     #[must_use]
     pub fn memory_max(&self) -> usize {
         let terms = [
-            FIXED_BYTES,
+            plus(FIXED_BYTES, times(self.idle_bytes_max, 4)),
             self.input_max(),
             self.events_memory_max(),
             self.requests_memory_max(),
@@ -77,37 +74,49 @@ impl Limits {
             self.outbox_memory_max(),
             self.subscriptions_memory_max(),
             // Cached results are counted by their length.
-            times(self.cache_bytes_max, RETAINED_FACTOR),
+            times(self.cache_bytes_max, self.retained_factor()),
             // The peer's identity in a handshake and in a request, as text and decoded.
-            times(self.peer_bytes_max, 2 * (IDENTITY_FACTOR + 8)),
+            times(self.peer_bytes_max, 2 * (IDENTITY_FACTOR / IDENTITY_SHARE + 2)),
         ];
         terms.into_iter().fold(0, plus)
+    }
+
+    /// Returns the maximum length of the text from which the name and version of a peer are read.
+    pub(crate) fn identity_bytes_max(&self) -> usize {
+        (self.peer_bytes_max / IDENTITY_SHARE).max(IDENTITY_BYTES_FREE)
+    }
+
+    /// Returns the memory of a retained part of a message by its length: a small part is a copy,
+    /// which may be padded. A large part of at least half its message keeps the whole message
+    /// alive, and the buffer of a fragmented message is up to twice its length.
+    const fn retained_factor(&self) -> usize {
+        if self.message_bytes_max < SHARED_BYTES_MIN { 2 } else { 4 }
     }
 
     /// Returns the memory of an incomplete message, in a buffer that doubles its capacity, and of a
     /// message being processed, with copies of its parts and its response.
     const fn input_max(&self) -> usize {
-        plus(times(self.message_bytes_max, 6), Self::INPUT_BYTES_MAX)
+        plus(times(self.message_bytes_max, 6), self.input_bytes_max)
     }
 
     /// Returns the bytes of messages that one input can complete: one long message and short ones.
     const fn piece_max(&self) -> usize {
-        plus(self.message_bytes_max, Self::INPUT_BYTES_MAX)
+        plus(self.message_bytes_max, self.input_bytes_max)
     }
 
     /// Returns the memory of queued events, of those that one more input can cause, and of those
     /// that the end of the connection can cause.
     const fn events_memory_max(&self) -> usize {
         // The shortest line that breaks a rule has two bytes.
-        let mut count = plus(self.events_max, Self::INPUT_BYTES_MAX / 2);
+        let mut count = plus(self.events_max, self.input_bytes_max / 2);
         // A list change, in a message of 60 bytes, can reach all subscriptions.
-        count = plus(count, times(Self::INPUT_BYTES_MAX / 60, self.subscriptions_max));
+        count = plus(count, times(self.input_bytes_max / 60, self.subscriptions_max));
         // A subscription can end with one event per resource, and all subscriptions, calls and
         // requests can end together.
         count = plus(count, times(self.subscriptions_max, self.subscription_uris_max));
         count = plus(count, plus(self.calls_max, self.requests_max));
-        let peers = times(plus(self.events_max, Self::INPUT_BYTES_MAX / 128), PEER_BYTES);
-        let bytes = times(plus(self.events_bytes_max, self.piece_max()), RETAINED_FACTOR);
+        let peers = times(plus(self.events_max, self.input_bytes_max / 128), PEER_BYTES);
+        let bytes = times(plus(self.events_bytes_max, self.piece_max()), self.retained_factor());
         plus(plus(times(count, EVENT_BYTES), peers), bytes)
     }
 
@@ -115,8 +124,8 @@ impl Limits {
     /// two encodings, identities, params.
     const fn requests_memory_max(&self) -> usize {
         let each = plus(plus(REQUEST_BYTES, PEER_BYTES), times(self.id_bytes_max, 8));
-        let bytes = times(plus(self.requests_bytes_max, self.message_bytes_max), RETAINED_FACTOR);
-        plus(times(self.requests_max, each), bytes)
+        let bytes = plus(self.requests_bytes_max, self.message_bytes_max);
+        plus(times(self.requests_max, each), times(bytes, self.retained_factor()))
     }
 
     /// Returns the memory of our pending calls and pings, of the input requests received for each
@@ -160,12 +169,12 @@ impl Limits {
         // The error for a short request can have eight times its length; the error for a long one
         // quotes it.
         let mut bytes =
-            plus(plus(admitted, self.message_bytes_max), times(Self::INPUT_BYTES_MAX, 16));
+            plus(plus(admitted, self.message_bytes_max), times(self.input_bytes_max, 16));
         // Replies that are queued while a response is awaited, besides those of the application.
         bytes = plus(bytes, times(self.requests_max, plus(512, times(self.id_bytes_max, 4))));
         // All pending calls can be retried together, and twice before they require input again.
         bytes = plus(bytes, times(self.calls_bytes_max, 2));
-        bytes = plus(bytes, times(plus(self.calls_max, self.pings_max()), 1024));
+        bytes = plus(bytes, times(plus(self.calls_max, self.pings_max()), 512));
         bytes = plus(bytes, times(self.subscriptions_max, plus(512, times(self.id_bytes_max, 4))));
         times(plus(bytes, self.subscriptions_bytes_max), OUTBOX_FACTOR)
     }

@@ -176,6 +176,7 @@ fn read_context(
             level => level,
         },
     };
+    let info = info.filter(|info| info.len() <= identity.limits.identity_bytes_max());
     let info = keep(info).and_then(|info| Implementation::decode(&info).ok());
     let peer = Peer {
         revision,

@@ -21,12 +21,13 @@ impl Events {
         self.queue.push_back((event, weight));
     }
 
+    /// Removes and returns the oldest event. An empty queue keeps at most `idle_bytes_max` bytes.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Event> {
+    pub(crate) fn pop(&mut self, idle_bytes_max: usize) -> Option<Event> {
         let (event, weight) = self.queue.pop_front()?;
         self.bytes -= weight;
         if self.queue.is_empty() {
-            self.queue.shrink_to(IDLE_CAPACITY_MAX);
+            self.queue.shrink_to(idle_bytes_max / size_of::<(Event, usize)>());
         }
         Some(event)
     }
@@ -46,6 +47,3 @@ impl Events {
         self.bytes
     }
 }
-
-/// The capacity, in events, that an empty queue keeps.
-const IDLE_CAPACITY_MAX: usize = 64;

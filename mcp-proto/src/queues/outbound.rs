@@ -93,19 +93,17 @@ struct Stall {
     read: u64,
 }
 
-impl Default for Outbound {
-    fn default() -> Self {
+impl Outbound {
+    pub(crate) fn new(limits: &Limits) -> Self {
         Self {
-            buffer: Outbox::default(),
+            buffer: Outbox::new(limits.idle_bytes_max),
             framing: Framing::Messages(Queue::default()),
             held_total: 0,
             stall: None,
             excess_replies: 0,
         }
     }
-}
 
-impl Outbound {
     /// Declares that the transport has several streams.
     pub(crate) fn use_streams(&mut self) {
         if let Framing::Messages(queue) = &mut self.framing {
@@ -124,7 +122,8 @@ impl Outbound {
             return;
         };
         self.held_total = 0;
-        let mut messages = core::mem::take(&mut self.buffer);
+        let lines = Outbox::new(self.buffer.idle_bytes_max());
+        let mut messages = core::mem::replace(&mut self.buffer, lines);
         for entry in queue.entries {
             self.buffer.append(|out| {
                 out.extend_from_slice(messages.take(entry.bytes));

@@ -53,11 +53,15 @@ impl Peer {
     }
 }
 
+/// Length up to which a `_meta` cannot contain a longer `clientInfo` than is free: its required
+/// members take 142 bytes.
+const META_BYTES_FREE: usize = IDENTITY_BYTES_FREE + 142;
+
 /// Returns the estimated bytes that the decoded `clientInfo` of a `_meta` takes beyond its text.
 ///
 /// Decoded, a long list of small values takes many times the size of its text.
 pub(crate) fn identity_cost(meta: &[u8]) -> usize {
-    if meta.len() <= IDENTITY_BYTES_FREE {
+    if meta.len() <= META_BYTES_FREE {
         return 0;
     }
     let info = find(meta, key::CLIENT_INFO).map_or(0, <[u8]>::len);

@@ -50,15 +50,14 @@ const END_BYTES_MAX: usize = 256;
 /// The minimum length of a line that is returned as an owned buffer.
 const OWNED_BYTES_MIN: usize = 4096;
 
-/// Capacity retained between lines.
-const RETAINED_BYTES_MAX: usize = 16 * 1024;
-
 /// The incoming half of line framing.
 #[derive(Debug)]
 pub(crate) struct LineReader {
     /// The start of an unterminated line.
     partial: Vec<u8>,
     line_bytes_max: usize,
+    /// Capacity that is retained between lines.
+    idle_bytes_max: usize,
     state: LineState,
     /// The ends of the line that is being discarded or was discarded last.
     discarded: Option<Box<LineEnds>>,
@@ -78,8 +77,9 @@ enum LineState {
 }
 
 impl LineReader {
-    pub(crate) fn new(line_bytes_max: usize) -> Self {
-        Self { partial: Vec::new(), line_bytes_max, state: LineState::Start, discarded: None }
+    pub(crate) fn new(line_bytes_max: usize, idle_bytes_max: usize) -> Self {
+        let (partial, state) = (Vec::new(), LineState::Start);
+        Self { partial, line_bytes_max, idle_bytes_max, state, discarded: None }
     }
 
     /// Takes the next line from the front of `input`. Returns `None` when the input is exhausted.
@@ -248,7 +248,7 @@ impl LineReader {
 
     fn drop_partial(&mut self) {
         self.partial.clear();
-        self.partial.shrink_to(RETAINED_BYTES_MAX);
+        self.partial.shrink_to(self.idle_bytes_max);
     }
 }
 

@@ -26,7 +26,7 @@ use bytes::{Buf, Bytes};
 /// }
 /// assert!(pipe.starts_with(b"{\"jsonrpc\":\"2.0\"") && pipe.ends_with(b"}\n"));
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Outbox {
     buffer: Vec<u8>,
     /// Number of sent bytes at the front of the buffer.
@@ -35,12 +35,15 @@ pub struct Outbox {
     sent_total: u64,
     /// Bytes handed out by `take_all` but not yet written.
     taken: usize,
+    /// Capacity that an empty outbox retains.
+    idle_bytes_max: usize,
 }
 
-/// Capacity that an empty outbox retains.
-const RETAINED_BYTES_MAX: usize = 64 * 1024;
-
 impl Outbox {
+    pub(crate) const fn new(idle_bytes_max: usize) -> Self {
+        Self { buffer: Vec::new(), sent: 0, sent_total: 0, taken: 0, idle_bytes_max }
+    }
+
     /// Returns the number of queued bytes, not counting those taken by
     /// [`take_all`](Self::take_all).
     #[must_use]
@@ -105,8 +108,8 @@ impl Outbox {
     /// For backpressure, the taken bytes count as queued until they are
     /// [marked as written](Self::mark_written) or this method is called again.
     ///
-    /// If the capacity of `chunk` exceeds 64 KiB, its buffer is freed by the next call that takes
-    /// bytes.
+    /// If the capacity of `chunk` exceeds [`Limits::idle_bytes_max`](crate::Limits::idle_bytes_max),
+    /// its buffer is freed by the next call that takes bytes.
     ///
     /// ```
     /// use mcp_proto::client::{Client, Config};
@@ -124,7 +127,7 @@ impl Outbox {
         if self.is_empty() {
             return;
         }
-        if chunk.capacity() > RETAINED_BYTES_MAX {
+        if chunk.capacity() > self.idle_bytes_max {
             *chunk = Vec::new();
         }
         if self.sent > 0 {
@@ -157,6 +160,11 @@ impl Outbox {
 
     pub(crate) fn queued(&self) -> &[u8] {
         self.buffer.get(self.sent..).unwrap_or_default()
+    }
+
+    /// Returns the capacity that an empty outbox retains.
+    pub(crate) const fn idle_bytes_max(&self) -> usize {
+        self.idle_bytes_max
     }
 
     /// Takes the oldest `count` bytes.
@@ -238,14 +246,14 @@ impl Outbox {
             return;
         }
         if self.sent == self.buffer.len() {
-            if self.buffer.capacity() > RETAINED_BYTES_MAX {
+            if self.buffer.capacity() > self.idle_bytes_max {
                 // `shrink_to` would return the pages one by one, and the next large message would
                 // request them again.
                 self.buffer = Vec::new();
             }
             self.buffer.clear();
             self.sent = 0;
-        } else if self.sent > RETAINED_BYTES_MAX && self.sent > self.buffer.len() / 2 {
+        } else if self.sent > self.idle_bytes_max && self.sent > self.buffer.len() / 2 {
             // Each byte is moved at most once per byte sent.
             self.buffer.drain(..self.sent);
             self.buffer.shrink_to(self.buffer.len() * 2);

@@ -82,6 +82,11 @@ fn small_limits_are_kept() {
 }
 
 #[test]
+fn the_limits_of_devices_are_kept() {
+    flood("device", &Limits::small(), 20_000, 1 << 20);
+}
+
+#[test]
 fn every_item_is_counted() {
     // The limits in bytes add up to less than 2 MiB and items are small, so a leak would show.
     flood("many small", &many(), 4_000, 16 << 20).assert_below(6 << 20);

@@ -41,6 +41,6 @@ impl Env {
 
     /// Takes the queued events.
     pub(crate) fn take_events(&mut self) -> Vec<Event> {
-        core::iter::from_fn(|| self.events.pop()).collect()
+        core::iter::from_fn(|| self.events.pop(0)).collect()
     }
 }

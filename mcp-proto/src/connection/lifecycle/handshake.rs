@@ -28,7 +28,9 @@ pub(crate) fn write_initialize(
 
 /// Client: reads the result of `initialize`.
 pub(crate) fn read_welcome(result: &Raw, identity: &Identity) -> OpenAction {
-    if result.as_bytes().len() > identity.limits.peer_bytes_max {
+    let limits = &identity.limits;
+    let info = find(result.as_bytes(), "serverInfo").map_or(0, <[u8]>::len);
+    if result.as_bytes().len() > limits.peer_bytes_max || info > limits.identity_bytes_max() {
         return OpenAction::Fault(Fault::BadHandshake(
             "description exceeds `peer_bytes_max`".into(),
         ));
@@ -73,7 +75,9 @@ pub(crate) fn negotiate(params: &Params<'_>, identity: &Identity) -> Result<Peer
     let object = params.object.map_or(&b"{}"[..], |object| object.text);
     let keep = |name| find(object, name).map(|value| Frame::Borrowed(value).keep(value, true));
     let capabilities = keep("capabilities").unwrap_or_else(Raw::empty_object);
-    let info = keep("clientInfo").and_then(|info| Implementation::decode(&info).ok());
+    let info = keep("clientInfo")
+        .filter(|info| info.as_bytes().len() <= identity.limits.identity_bytes_max())
+        .and_then(|info| Implementation::decode(&info).ok());
     Ok(Peer {
         revision,
         info: info.unwrap_or_else(|| Implementation::new("", "")),

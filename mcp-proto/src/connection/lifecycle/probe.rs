@@ -90,7 +90,7 @@ impl ProbeOutcome {
             Ok(result) if result.as_bytes().len() > limits.peer_bytes_max => {
                 Self::Refused(Fault::BadHandshake("description exceeds `peer_bytes_max`".into()))
             }
-            Ok(result) => match Discovered::read(&result) {
+            Ok(result) => match Discovered::read(&result, limits) {
                 Some(discovered) => Self::Discovered(discovered),
                 None => Self::Unknown(Fault::BadHandshake("invalid discover result".into())),
             },
@@ -234,7 +234,7 @@ impl Probing {
 }
 
 impl Discovered {
-    fn read(result: &Raw) -> Option<Self> {
+    fn read(result: &Raw, limits: &Limits) -> Option<Self> {
         let capabilities = Capabilities::decode(&result.member("capabilities")?).ok()?;
         let versions =
             result.member("supportedVersions").filter(|it| it.as_bytes().starts_with(b"["))?;
@@ -242,7 +242,9 @@ impl Discovered {
         Some(Self {
             versions: names_in(versions.as_bytes()),
             capabilities,
-            info: info.and_then(|info| Implementation::decode(&info).ok()),
+            info: info
+                .filter(|info| info.as_bytes().len() <= limits.identity_bytes_max())
+                .and_then(|info| Implementation::decode(&info).ok()),
             instructions: find(result.as_bytes(), "instructions")
                 .and_then(unescape)
                 .map(Into::into),

@@ -6,7 +6,7 @@ use crate::limits::{CALL_BYTES, EVENT_BYTES, REQUEST_BYTES};
 use crate::vocabulary::{Context, Event, Request};
 
 /// The chunk size of an `IdMap`; one entry can keep a whole chunk allocated.
-const GROUP: usize = 8;
+const GROUP: usize = 4;
 
 /// Bytes per entry of an id or deadline list, whose capacity can be four times its length.
 const LISTED: usize = 4 * 16;

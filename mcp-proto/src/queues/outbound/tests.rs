@@ -26,14 +26,14 @@ fn put(outbound: &mut Outbound, route: Route, length: usize) {
 }
 
 fn streams() -> Outbound {
-    let mut outbound = Outbound::default();
+    let mut outbound = Outbound::new(&Limits::default());
     outbound.use_streams();
     outbound
 }
 
 #[test]
 fn messages_are_polled_in_order_with_route_and_body() {
-    let mut outbound = Outbound::default();
+    let mut outbound = Outbound::new(&Limits::default());
     put(&mut outbound, Route::Any, 3);
     put(&mut outbound, Route::Stream(StreamId(7)), 5);
     for (route, bytes) in [(Route::Any, 3), (Route::Stream(StreamId(7)), 5)] {
@@ -45,7 +45,7 @@ fn messages_are_polled_in_order_with_route_and_body() {
 
 #[test]
 fn queued_and_new_messages_become_lines() {
-    let mut outbound = Outbound::default();
+    let mut outbound = Outbound::new(&Limits::default());
     put(&mut outbound, Route::Any, 2);
     put(&mut outbound, Route::Any, 1);
     outbound.use_lines();
@@ -88,7 +88,7 @@ fn held_bytes_count_as_unsent_until_released_sec_19() {
 
 #[test]
 fn with_one_stream_all_routes_share_the_whole_queue() {
-    let mut outbound = Outbound::default();
+    let mut outbound = Outbound::new(&Limits::default());
     put(&mut outbound, Route::Stream(StreamId(1)), 80);
     assert!(outbound.has_room(Route::Stream(StreamId(1)), &limits(80)));
     assert!(!outbound.has_room(Route::Any, &limits(79)));
@@ -96,7 +96,7 @@ fn with_one_stream_all_routes_share_the_whole_queue() {
 
 #[test]
 fn stream_ends_are_reported_only_with_several_streams() {
-    let mut one = Outbound::default();
+    let mut one = Outbound::new(&Limits::default());
     one.end_stream(Route::Stream(StreamId(1)), true, REVISION);
     assert!(one.poll().is_none());
     let mut several = streams();
@@ -109,7 +109,7 @@ fn stream_ends_are_reported_only_with_several_streams() {
 fn a_peer_has_stalled_only_if_it_read_nothing() {
     for (taken, has_stalled) in [(0, true), (1, false)] {
         let limits = Limits { replies_bytes_max: 10, ..Limits::default() };
-        let mut outbound = Outbound::default();
+        let mut outbound = Outbound::new(&Limits::default());
         for _ in 0..20 {
             let draft = Draft::new(Route::Any, OutgoingKind::Responses);
             let Ok(()) = outbound.append(draft, REVISION, NOW, &limits, |out| {
@@ -132,7 +132,7 @@ fn a_peer_has_stalled_only_if_it_read_nothing() {
 #[test]
 fn replies_beyond_the_limit_are_counted_until_the_peer_reads_sec_19() {
     let limits = Limits { replies_bytes_max: 10, requests_max: 3, ..Limits::default() };
-    let mut outbound = Outbound::default();
+    let mut outbound = Outbound::new(&Limits::default());
     let reply = |outbound: &mut Outbound, length| {
         outbound.count_reply(&limits);
         put(outbound, Route::Any, length);

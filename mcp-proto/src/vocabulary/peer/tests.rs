@@ -6,7 +6,8 @@ use super::*;
 fn only_a_long_client_info_is_charged_beyond_its_text_sec_19() {
     let cost = |bytes: usize| {
         let info = alloc::format!("\"{}\"", "x".repeat(bytes - 2));
-        let meta = alloc::format!(r#"{{"{}":{info}}}"#, key::CLIENT_INFO);
+        let version = "v".repeat(META_BYTES_FREE);
+        let meta = alloc::format!(r#"{{"version":"{version}","{}":{info}}}"#, key::CLIENT_INFO);
         identity_cost(meta.as_bytes())
     };
     assert_eq!(cost(IDENTITY_BYTES_FREE), 0);

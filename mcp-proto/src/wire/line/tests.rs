@@ -8,6 +8,8 @@ use proptest::sample::select;
 
 use super::*;
 
+const RETAINED_BYTES_MAX: usize = 16 << 10;
+
 /// A line of the model; `None` for one over the limit.
 type ModelLine = Option<Vec<u8>>;
 
@@ -49,7 +51,7 @@ fn read<'a>(reader: &mut LineReader, chunks: impl IntoIterator<Item = &'a [u8]>)
 }
 
 fn read_all<'a>(max: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<ModelLine> {
-    let mut reader = LineReader::new(max);
+    let mut reader = LineReader::new(max, RETAINED_BYTES_MAX);
     let mut lines = read(&mut reader, chunks);
     while let Some(line) = reader.finish() {
         if !matches!(line, Line::Discarded(_)) {
@@ -173,7 +175,7 @@ fn the_ends_of_a_discarded_line_do_not_depend_on_how_it_is_split_t_21() {
     let lines = [line(11), line(12), line(15), line(255), line(257), line(900), line(9_000)];
     let stream = lines.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect::<Vec<_>>();
     for size in [1, 5, 255, 256, 257, 1_000, 20_000] {
-        let (mut reader, mut ends) = (LineReader::new(10), Vec::new());
+        let (mut reader, mut ends) = (LineReader::new(10, RETAINED_BYTES_MAX), Vec::new());
         for mut chunk in stream.chunks(size) {
             while let Some(line) = reader.next(&mut chunk) {
                 if let Line::Discarded(line) = line {
@@ -191,7 +193,7 @@ fn the_ends_of_a_discarded_line_do_not_depend_on_how_it_is_split_t_21() {
 
 #[test]
 fn discarding_buffers_nothing_t_21() {
-    let mut reader = LineReader::new(1000);
+    let mut reader = LineReader::new(1000, RETAINED_BYTES_MAX);
     let chunk = [b'x'; 512];
     let mut lines = Vec::new();
     for _ in 0..100_000 {
@@ -214,7 +216,7 @@ fn single_byte_inputs_take_linear_time() {
 
 #[test]
 fn a_long_line_overallocates_by_at_most_a_quarter_sec_19() {
-    let mut reader = LineReader::new(1 << 20);
+    let mut reader = LineReader::new(1 << 20, RETAINED_BYTES_MAX);
     let piece = [b'x'; 1000];
     let mut rooms = Vec::new();
     for held in (1000..=200_000).step_by(1000) {
@@ -229,7 +231,7 @@ fn a_long_line_overallocates_by_at_most_a_quarter_sec_19() {
 
 #[test]
 fn an_assembled_long_line_takes_the_buffer_along() {
-    let mut reader = LineReader::new(usize::MAX);
+    let mut reader = LineReader::new(usize::MAX, RETAINED_BYTES_MAX);
     let long = vec![b'x'; 1 << 20];
     assert!(read(&mut reader, [&long[..]]).is_empty());
     let mut rest = &b"\r\n"[..];
@@ -251,7 +253,7 @@ fn an_assembled_long_line_takes_the_buffer_along() {
 
 #[test]
 fn the_end_of_the_stream_ends_the_last_line_once_frm_12() {
-    let mut reader = LineReader::new(99);
+    let mut reader = LineReader::new(99, RETAINED_BYTES_MAX);
     assert!(read(&mut reader, [&b"{}\r"[..]]).is_empty());
     assert_eq!(reader.finish(), Some(Line::Owned(Bytes::from_static(b"{}"))));
     assert_eq!(reader.finish(), None);
@@ -264,7 +266,7 @@ fn the_end_of_the_stream_ends_the_last_line_once_frm_12() {
 fn a_byte_order_mark_does_not_count_as_line_length() {
     for (length, is_handed_over) in [(OWNED_BYTES_MIN - 1, false), (OWNED_BYTES_MIN, true)] {
         let line = vec![b'x'; length];
-        let mut reader = LineReader::new(usize::MAX);
+        let mut reader = LineReader::new(usize::MAX, RETAINED_BYTES_MAX);
         assert!(read(&mut reader, [BOM, &line]).is_empty());
         let mut end = &b"\n"[..];
         match reader.next(&mut end) {
@@ -277,7 +279,7 @@ fn a_byte_order_mark_does_not_count_as_line_length() {
 
 #[test]
 fn a_piece_that_fits_does_not_grow_the_buffer_sec_19() {
-    let mut reader = LineReader::new(1 << 20);
+    let mut reader = LineReader::new(1 << 20, RETAINED_BYTES_MAX);
     assert_eq!(reader.next(&mut &[b'x'; OWNED_BYTES_MIN][..]), None);
     assert_eq!(reader.next(&mut &[b'x'; OWNED_BYTES_MIN / 8][..]), None);
     let room = reader.partial.capacity();

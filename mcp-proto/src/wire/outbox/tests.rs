@@ -8,6 +8,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+const RETAINED_BYTES_MAX: usize = 64 << 10;
+
 #[derive(Clone, Debug)]
 enum Op {
     Advance(usize),
@@ -38,7 +40,7 @@ proptest! {
     fn bytes_leave_in_order_however_they_are_taken(
         ops in proptest::collection::vec(op(), 0..40),
     ) {
-        let mut outbox = Outbox::default();
+        let mut outbox = Outbox::new(RETAINED_BYTES_MAX);
         let mut model: VecDeque<u8> = VecDeque::new();
         let mut taken = 0;
         let mut mid_message = false;
@@ -118,7 +120,7 @@ fn a_chunk_outlives_the_call_also_where_buf_is_imported() {
 
 #[test]
 fn an_emptied_outbox_shrinks() {
-    let mut outbox = Outbox::default();
+    let mut outbox = Outbox::new(RETAINED_BYTES_MAX);
     put(&mut outbox, 10 << 20);
     outbox.clear();
     assert!(outbox.is_empty() && outbox.buffer.capacity() <= RETAINED_BYTES_MAX);
@@ -126,7 +128,7 @@ fn an_emptied_outbox_shrinks() {
 
 #[test]
 fn an_outbox_that_never_empties_stays_small() {
-    let mut outbox = Outbox::default();
+    let mut outbox = Outbox::new(RETAINED_BYTES_MAX);
     put(&mut outbox, 100);
     for _ in 0..200_000 {
         put(&mut outbox, 100);
@@ -139,7 +141,7 @@ fn an_outbox_that_never_empties_stays_small() {
 #[test]
 fn draining_a_long_queue_in_small_reads_takes_linear_time() {
     // Moving the rest after every read would move 40 TB.
-    let mut outbox = Outbox::default();
+    let mut outbox = Outbox::new(RETAINED_BYTES_MAX);
     put(&mut outbox, 32 << 20);
     let mut reads = 0;
     while !outbox.is_empty() {
@@ -157,14 +159,14 @@ fn draining_a_long_queue_in_small_reads_takes_linear_time() {
 #[cfg(debug_assertions)]
 #[should_panic(expected = "message contains a line break")]
 fn a_line_break_inside_a_message_panics_frm_02() {
-    Outbox::default().append(|out| out.extend_from_slice(b"{\n}"));
+    Outbox::new(RETAINED_BYTES_MAX).append(|out| out.extend_from_slice(b"{\n}"));
 }
 
 #[test]
 fn no_more_bytes_are_moved_than_taken() {
     let half = 4 * RETAINED_BYTES_MAX;
     for read in [16, 1000, half] {
-        let mut outbox = Outbox::default();
+        let mut outbox = Outbox::new(RETAINED_BYTES_MAX);
         put(&mut outbox, 2 * half);
         assert_eq!(outbox.len(), 2 * half + 1, "half of it is not most of it");
         let (mut taken, mut moved) = (0, 0);
@@ -183,7 +185,7 @@ fn no_more_bytes_are_moved_than_taken() {
 
 #[test]
 fn a_shrunk_queue_keeps_room_to_double() {
-    let mut outbox = Outbox::default();
+    let mut outbox = Outbox::new(RETAINED_BYTES_MAX);
     put(&mut outbox, 4 * RETAINED_BYTES_MAX - 1);
     outbox.advance(3 * RETAINED_BYTES_MAX);
     assert_eq!((outbox.len(), outbox.sent), (RETAINED_BYTES_MAX, 0), "the rest moved to the front");
@@ -195,7 +197,7 @@ fn a_shrunk_queue_keeps_room_to_double() {
 
 #[test]
 fn taken_bytes_count_until_written() {
-    let mut outbox = Outbox::default();
+    let mut outbox = Outbox::new(RETAINED_BYTES_MAX);
     let mut chunk = Vec::new();
     put(&mut outbox, 9);
     outbox.take_all(&mut chunk);
@@ -214,7 +216,7 @@ fn a_large_buffer_is_handed_over_and_not_kept() {
         (RETAINED_BYTES_MAX + 1, false),
         (4 * RETAINED_BYTES_MAX, false),
     ] {
-        let mut outbox = Outbox::default();
+        let mut outbox = Outbox::new(RETAINED_BYTES_MAX);
         let mut chunk = Vec::with_capacity(room);
         put(&mut outbox, 9);
         outbox.take_all(&mut chunk);
@@ -223,7 +225,7 @@ fn a_large_buffer_is_handed_over_and_not_kept() {
         assert_eq!(outbox.buffer.capacity() >= RETAINED_BYTES_MAX, is_kept, "{room}");
         assert!(outbox.buffer.capacity() <= RETAINED_BYTES_MAX, "{room}");
     }
-    let mut outbox = Outbox::default();
+    let mut outbox = Outbox::new(RETAINED_BYTES_MAX);
     let mut chunk = Vec::with_capacity(RETAINED_BYTES_MAX);
     put(&mut outbox, 9);
     outbox.advance(1);
@@ -237,7 +239,7 @@ fn a_large_buffer_is_handed_over_and_not_kept() {
 
 #[test]
 fn a_returned_buffer_is_reused_only_if_the_outbox_is_empty() {
-    let mut outbox = Outbox::default();
+    let mut outbox = Outbox::new(RETAINED_BYTES_MAX);
     let mut chunk = Vec::new();
     put(&mut outbox, 2 * RETAINED_BYTES_MAX);
     outbox.take_all(&mut chunk);

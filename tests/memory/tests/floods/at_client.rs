@@ -107,7 +107,7 @@ pub fn all(report: &mut Report) {
         }
     }, ignore);
     report.flood("client: a server with many icons", Peer::Deaf, client, 2, |_, out| {
-        let icons = vec![r#"{"src":""}"#; (limits.peer_bytes_max - 400) / 11].join(",");
+        let icons = vec![r#"{"src":""}"#; (limits.peer_bytes_max / 4 - 60) / 11].join(",");
         put(out, format_args!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"supportedVersions":["2026-07-28"],"capabilities":{{}},"_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"s","version":"1","icons":[{icons}]}}}}}}}}"#));
     }, ignore);
     for (name, make) in [("session", session as fn(Limits) -> Stdio<Client>), ("modern", modern)] {

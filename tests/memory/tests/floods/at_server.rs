@@ -263,7 +263,7 @@ pub fn all(report: &mut Report) {
         put(out, format_args!(r#"{{"jsonrpc":"2.0","id":{index},"method":"resources/subscribe","params":{{"uri":"{index}"}}}}"#));
     }, ignore);
     report.flood("server: a session of a client with icons", Peer::Reads, server, 8, |_, out| {
-        let icons = vec![r#"{"src":""}"#; (limits.peer_bytes_max - 300) / 11].join(",");
+        let icons = vec![r#"{"src":""}"#; (limits.peer_bytes_max / 4 - 60) / 11].join(",");
         put(out, format_args!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"2025-11-25","capabilities":{{}},"clientInfo":{{"name":"c","version":"1","icons":[{icons}]}}}}}}"#));
     }, ignore);
 }

@@ -36,7 +36,7 @@ impl Report {
         (self.bytes / bytes.max(1) as u64).clamp(2, 4096)
     }
 
-    /// Floods a machine with lines, in pieces of 64 KiB, for as long as it accepts input; `hear`
+    /// Floods a machine with lines, in pieces of `Limits::input_bytes_max`, for as long as it accepts input; `hear`
     /// receives the events that are polled to make room.
     pub fn flood<M: RoleEndpoint>(
         &mut self,
@@ -54,10 +54,10 @@ impl Report {
         'flood: for index in 0..count {
             line(index, &mut piece);
             piece.push(b'\n');
-            if piece.len() < Limits::INPUT_BYTES_MAX && index + 1 < count {
+            if piece.len() < self.limits.input_bytes_max && index + 1 < count {
                 continue;
             }
-            for part in piece.chunks(Limits::INPUT_BYTES_MAX) {
+            for part in piece.chunks(self.limits.input_bytes_max) {
                 if !counted(|| machine.wants_input()) {
                     make_room(&mut machine, peer, &mut hear);
                 }
