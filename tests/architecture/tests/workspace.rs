@@ -10,8 +10,9 @@ use mcp_architecture::{
     unique_types,
 };
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
 
 const CORE: &str = "mcp-proto/src";
 const CONNECTION: &str = "mcp-proto/src/connection/";
@@ -255,30 +256,66 @@ fn no_dependency_needs_a_newer_compiler_than_we_promise() {
 }
 
 #[test]
-fn the_core_links_without_std_and_the_proof_can_fail() {
+fn the_core_links_and_serves_without_std_and_the_proof_can_fail() {
     // With the workspace's lock file, the build uses the versions that the workspace uses.
     let workspace = workspace();
     fs::copy(workspace.join("Cargo.lock"), workspace.join("tests/no-std/Cargo.lock"))
         .expect("the lock file is copied");
 
-    let proof = build_without_std(&[]);
-    assert!(proof.status.success(), "{}", String::from_utf8_lossy(&proof.stderr));
-
     // Features only add code: a build with all of them covers each.
-    let whole = build_without_std(&["--features", "auth,http,record,seal,testing"]);
+    let whole = build_without_std("auth,client,http,record,seal,server,testing");
     assert!(whole.status.success(), "{}", String::from_utf8_lossy(&whole.stderr));
 
-    let control = build_without_std(&["--features", "plant-std"]);
+    let proof = build_without_std("server");
+    assert!(proof.status.success(), "{}", String::from_utf8_lossy(&proof.stderr));
+    assert_serves(&target_without_std().join("release/mcp-no-std"));
+
+    let control = build_without_std("server,plant-std");
     let complaint = String::from_utf8_lossy(&control.stderr).into_owned();
     assert!(!control.status.success(), "`std` was planted, and the build did not notice");
     assert!(complaint.contains("`panic_impl`"), "the build failed for another reason: {complaint}");
 }
 
-fn build_without_std(arguments: &[&str]) -> Output {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../no-std");
+/// Runs a session with the server, whose heap has 64 KiB. It survives a message that is too long.
+fn assert_serves(program: &Path) {
+    let long = "x".repeat(2000);
+    let input = format!(
+        r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"2025-06-18","capabilities":{{}},"clientInfo":{{"name":"c","version":"1"}}}}}}
+{{"jsonrpc":"2.0","method":"notifications/initialized"}}
+{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{long}"}}}}
+{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"toggle"}}}}
+"#
+    );
+    let mut server = Command::new(program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut stdin = server.stdin.take().expect("stdin is a pipe");
+    stdin.write_all(input.as_bytes()).expect("the server reads");
+    drop(stdin);
+    let output = server.wait_with_output().expect("the server ends");
+    let output = String::from_utf8(output.stdout).expect("the output is text");
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(lines.len(), 3, "{output}");
+    assert!(lines[0].starts_with(r#"{"jsonrpc":"2.0","id":0,"result":"#), "{output}");
+    assert!(lines[1].contains("error"), "{output}");
+    let result =
+        r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"toggled"}]}}"#;
+    assert_eq!(lines[2], result);
+}
+
+fn target_without_std() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("../no-std")
+}
+
+fn build_without_std(features: &str) -> Output {
+    let target = target_without_std();
     let target = target.to_str().expect("the target directory is UTF-8");
-    let build = ["build", "--manifest-path", "tests/no-std/Cargo.toml", "--target-dir", target];
-    cargo::run(&workspace(), &[&build[..], arguments].concat()).expect("cargo runs")
+    let manifest = "tests/no-std/Cargo.toml";
+    let build = ["build", "--release", "--manifest-path", manifest, "--target-dir", target];
+    let arguments = [&build[..], &["--no-default-features", "--features", features]].concat();
+    cargo::run(&workspace(), &arguments).expect("cargo runs")
 }
 
 /// Returns the output of a successful cargo command.

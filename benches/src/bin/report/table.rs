@@ -208,8 +208,12 @@ pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others
     if !others.is_empty() {
         let _ = writeln!(out, "\n{others}");
     }
+    let _ = write!(out, "\n{DEVICES}");
     out
 }
+
+/// Measured by hand, for another machine.
+const DEVICES: &str = include_str!("../../../devices.md");
 
 const HEAD: &str = "# Results
 
