@@ -19,6 +19,7 @@ use crate::server::Config as ServerConfig;
 use crate::vocabulary::{Identity, ViolationPolicy};
 
 object! { Limits as Limits: identity, Self::default(), Ok; {
+    input_bytes_max, idle_bytes_max,
     message_bytes_max, depth_max, id_bytes_max, calls_max, calls_bytes_max, retired_calls_max,
     requests_max, requests_bytes_max, batch_members_max, events_max, events_bytes_max,
     outbox_bytes_max, replies_bytes_max, error_replies_max, error_reply_every, violations_max,

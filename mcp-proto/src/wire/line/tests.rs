@@ -292,7 +292,7 @@ fn a_piece_that_fits_does_not_grow_the_buffer_sec_19() {
 #[test]
 fn one_long_line_is_returned_without_a_copy_and_everything_else_is_left() {
     let long = |end: &str| Bytes::from("x".repeat(5000) + end);
-    let mut reader = LineReader::new(10_000);
+    let mut reader = LineReader::new(10_000, RETAINED_BYTES_MAX);
     assert_eq!(reader.whole_line(&long("\n")), None, "a byte order mark may come first");
     read(&mut reader, [&b"first\n"[..]]);
     for end in ["\n", "\r\n"] {

@@ -102,7 +102,7 @@ fn put(outbox: &mut Outbox, length: usize) {
 #[test]
 #[should_panic(expected = "advanced by 12 of 11 queued bytes")]
 fn bytes_that_do_not_exist_cannot_be_removed() {
-    let mut outbox = Outbox::default();
+    let mut outbox = Outbox::new(RETAINED_BYTES_MAX);
     put(&mut outbox, 10);
     outbox.advance(12);
 }
@@ -112,7 +112,7 @@ fn a_chunk_outlives_the_call_also_where_buf_is_imported() {
     fn queue(outbox: &mut Outbox) -> &mut Outbox {
         outbox
     }
-    let mut outbox = Outbox::default();
+    let mut outbox = Outbox::new(RETAINED_BYTES_MAX);
     put(&mut outbox, 2);
     let chunk = queue(&mut outbox).chunk();
     assert_eq!(chunk, b"xx\n");
