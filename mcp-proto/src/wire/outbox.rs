@@ -26,7 +26,7 @@ use bytes::{Buf, Bytes};
 /// }
 /// assert!(pipe.starts_with(b"{\"jsonrpc\":\"2.0\"") && pipe.ends_with(b"}\n"));
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Outbox {
     buffer: Vec<u8>,
     /// Number of sent bytes at the front of the buffer.

@@ -14,7 +14,7 @@ use core::time::Duration;
 use embassy_futures::select::{Either3, select3};
 use embassy_time::Timer;
 use embedded_io_async::{Read, Write};
-use mcp_proto::{Endpoint, Instant};
+use mcp_proto::{Instant, RoleEndpoint};
 
 /// Returns the current time of embassy's clock.
 #[must_use]
@@ -24,7 +24,7 @@ pub fn now() -> Instant {
 
 /// Passes bytes, time and events until the connection is closed and its output is written, or the
 /// port fails.
-pub async fn drive<E: Endpoint>(
+pub async fn drive<E: RoleEndpoint>(
     machine: &mut E,
     mut input: impl Read,
     mut output: impl Write,

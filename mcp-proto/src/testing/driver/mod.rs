@@ -42,7 +42,7 @@ pub trait Driver {
 /// ```
 /// use mcp_proto::testing::{Driver, DriverMachine, DriverStream, DriverWait, WakeReason};
 /// use mcp_proto::testing::check_driver;
-/// use mcp_proto::{Endpoint, Instant};
+/// use mcp_proto::{Endpoint, Instant, RoleEndpoint};
 ///
 /// struct Loop {
 ///     machine: DriverMachine,
