@@ -4,8 +4,8 @@
 //! no request use the stream that a GET opens. The first message decides the kind of response: a
 //! single response is sent as JSON, anything else as an event stream.
 //!
-//! [`HttpServer`] combines the server, its [`Streams`] and its [`Exchange`]s, which are independent of
-//! each other.
+//! [`HttpServer`] combines the server, its [`Streams`] and its [`Exchange`]s, which are independent
+//! of each other.
 
 mod event_id;
 mod exchange;
