@@ -46,7 +46,7 @@ pub fn session(data: &[u8]) {
                 known.values().for_each(|(_, served)| served.borrow_mut().wait(now));
                 let is_busy = |served: &Rc<RefCell<Served>>| served.borrow_mut().http.is_busy();
                 let is_due = table.poll_timeout().is_some_and(|due| due <= now);
-                let expired = table.expire(now, is_busy);
+                let expired = table.expire(now, |served| is_busy(served));
                 assert!(is_due || expired.is_empty(), "nothing was due");
                 for served in &expired {
                     let id = served.borrow().http.id().map(str::to_owned).unwrap_or_default();

@@ -234,9 +234,42 @@ impl<T> SessionTable<T> {
         ids.iter().filter_map(|id| self.discard(id)).collect()
     }
 
+    /// Returns a session of any principal, without restarting its idle timer: for the server
+    /// itself, such as its timers, never for requests.
+    pub fn peek_mut(&mut self, id: &str) -> Option<&mut T> {
+        self.sessions.get_mut(id).map(|entry| &mut entry.session)
+    }
+
+    /// Returns the number of sessions of `principal`. Takes time linear in the number of all
+    /// sessions.
+    #[must_use]
+    pub fn count_of(&self, principal: &Principal) -> usize {
+        self.sessions.values().filter(|entry| entry.belongs_to(Some(principal))).count()
+    }
+
     /// Iterates over all sessions in the order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.sessions.values().map(|entry| &entry.session)
+    }
+
+    /// Like [`iter`](Self::iter), but returns mutable references, for example to run the timers of
+    /// all sessions. Restarts no idle timer.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use mcp_proto::Instant;
+    /// use mcp_proto::http::{HttpServer, SessionTable};
+    ///
+    /// fn run_timers(now: Instant, table: &mut SessionTable<HttpServer>) -> Option<Instant> {
+    ///     table.expire(now, HttpServer::is_busy);
+    ///     table.iter_mut().for_each(|session| session.handle_timeout(now));
+    ///     table.iter().filter_map(HttpServer::poll_timeout).chain(table.poll_timeout()).min()
+    /// }
+    /// # let mut table = SessionTable::new(1, Duration::from_secs(60));
+    /// # assert_eq!(run_timers(Instant::ZERO, &mut table), None);
+    /// ```
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.sessions.values_mut().map(|entry| &mut entry.session)
     }
 
     /// Returns the time at which to call [`expire`](Self::expire) next, or `None` if no timer is
@@ -255,10 +288,10 @@ impl<T> SessionTable<T> {
     ///
     /// Takes at most logarithmic time for each session that has expired, is busy, or was returned
     /// by [`get`](Self::get) since it was last examined.
-    pub fn expire(&mut self, now: Instant, is_busy: impl Fn(&T) -> bool) -> Vec<T> {
+    pub fn expire(&mut self, now: Instant, mut is_busy: impl FnMut(&mut T) -> bool) -> Vec<T> {
         let mut expired = Vec::new();
         while let Some(id) = self.first_to_expire().filter(|(at, _)| *at <= now).map(|(_, id)| id) {
-            if !self.postpone_if_busy(now, &id, &is_busy) {
+            if !self.postpone_if_busy(now, &id, &mut is_busy) {
                 expired.extend(self.discard(&id));
             }
         }
@@ -273,10 +306,10 @@ impl<T> SessionTable<T> {
     ///
     /// Returns `None` if all sessions, or the first 64 examined, are busy. The next call then
     /// examines other sessions.
-    pub fn evict(&mut self, now: Instant, is_busy: impl Fn(&T) -> bool) -> Option<T> {
+    pub fn evict(&mut self, now: Instant, mut is_busy: impl FnMut(&mut T) -> bool) -> Option<T> {
         for _ in 0..SKIPPED_MAX.min(self.sessions.len()) {
             let (_, id) = self.first_to_expire()?;
-            if !self.postpone_if_busy(now, &id, &is_busy) {
+            if !self.postpone_if_busy(now, &id, &mut is_busy) {
                 return self.discard(&id);
             }
         }
@@ -300,11 +333,16 @@ impl<T> SessionTable<T> {
     }
 
     /// Restarts the idle timer of a session if it is busy; returns whether it is.
-    fn postpone_if_busy(&mut self, now: Instant, id: &str, is_busy: impl Fn(&T) -> bool) -> bool {
+    fn postpone_if_busy(
+        &mut self,
+        now: Instant,
+        id: &str,
+        is_busy: impl FnOnce(&mut T) -> bool,
+    ) -> bool {
         // A timer of zero would examine the session forever.
         let idle_max = self.idle_max.max(PERIOD_MIN);
         let Some(entry) = self.sessions.get_mut(id) else { return false };
-        let is_busy = is_busy(&entry.session);
+        let is_busy = is_busy(&mut entry.session);
         if is_busy {
             entry.expires = entry.expires.max(now + idle_max);
             self.rekey(id);

@@ -191,7 +191,7 @@ impl WebService {
         body: impl Future<Output = Option<Vec<u8>>>,
     ) -> Result<Answer, Refusal> {
         let now = self.platform.now();
-        let expired = self.sessions.borrow_mut().expire(now, is_busy);
+        let expired = self.sessions.borrow_mut().expire(now, |session| is_busy(session));
         drop(expired);
         match admit(&self.policy, &request.method, &request.headers)? {
             Admitted::Post(head) => {
@@ -304,7 +304,7 @@ impl WebService {
         let now = self.platform.now();
         let mut sessions = self.sessions.borrow_mut();
         if sessions.has_room().is_err() {
-            drop(sessions.evict(now, is_busy));
+            drop(sessions.evict(now, |session| is_busy(session)));
         }
         Ok(sessions.insert(now, id, None, session)?)
     }

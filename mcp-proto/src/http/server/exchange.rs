@@ -97,18 +97,23 @@ pub(super) struct Exchange {
     due: Instant,
     /// Bytes to send before any message.
     prefix: Vec<u8>,
+    /// The exchange was reported as ready, and still has output as far as the driver knows.
+    is_announced: bool,
 }
 
 impl Exchange {
+    fn new(stream: StreamId, state: ResponseState, due: Instant) -> Self {
+        Self { stream, state, due, prefix: Vec::new(), is_announced: false }
+    }
+
     /// Creates the exchange of a POST, whose kind of response is undecided.
     pub(super) fn posted(stream: StreamId, is_request: bool, due: Instant) -> Self {
-        let state = ResponseState::Undecided { is_request, kinds: Kinds::Any };
-        Self { stream, state, due, prefix: Vec::new() }
+        Self::new(stream, ResponseState::Undecided { is_request, kinds: Kinds::Any }, due)
     }
 
     /// Creates the exchange of a GET, whose response is an event stream.
     pub(super) fn listening(stream: StreamId, due: Instant) -> Self {
-        Self { stream, state: ResponseState::Begun(Ending::Done), due, prefix: Vec::new() }
+        Self::new(stream, ResponseState::Begun(Ending::Done), due)
     }
 
     /// Sets the bytes to send before any message.
@@ -118,7 +123,7 @@ impl Exchange {
 
     /// Creates the exchange of a GET that resumes a stream which has ended without a response.
     pub(super) fn finished(stream: StreamId, due: Instant) -> Self {
-        Self { stream, state: ResponseState::Finished, due, prefix: Vec::new() }
+        Self::new(stream, ResponseState::Finished, due)
     }
 
     pub(super) fn stream(&self) -> StreamId {
@@ -236,6 +241,16 @@ impl Exchange {
     /// Handles the sending of bytes: restarts the idle timer.
     pub(super) fn on_sent(&mut self, next: Instant) {
         self.due = next;
+    }
+
+    /// Returns whether the driver knows that the exchange has output.
+    pub(super) fn is_announced(&self) -> bool {
+        self.is_announced
+    }
+
+    /// Records whether the driver knows that the exchange has output.
+    pub(super) fn set_announced(&mut self, is_announced: bool) {
+        self.is_announced = is_announced;
     }
 
     /// Takes the bytes to send before any message.

@@ -54,7 +54,8 @@ use crate::vocabulary::{OutgoingKind, Route, StreamId};
 /// This type dereferences to [`Server`], whose methods the application calls. A driver passes in
 /// each [admitted](super::admit) request, polls its response with [`poll_reply`](Self::poll_reply)
 /// and the chunks of an event stream with [`poll_chunk`](Self::poll_chunk), and reports
-/// [disconnections](Self::handle_gone).
+/// [disconnections](Self::handle_gone). [`poll_ready`](Self::poll_ready) returns which exchange to
+/// poll. An `HttpHub` does all of this for many sessions and requests.
 ///
 /// ```
 /// use mcp_proto::http::{Body, HttpServer, StreamSettings};
@@ -90,9 +91,11 @@ pub struct HttpServer {
     settings: Arc<StreamSettings>,
     scope: Scope,
     streams: Streams,
-    exchanges: SmallMap<ServerExchangeId, Exchange, 1>,
+    exchanges: Exchanges,
     /// The id of the next exchange, and the stream of the next POST.
     next_exchange: NonZeroU64,
+    /// The exchanges to report as ready, newest first.
+    ready: Vec<ServerExchangeId>,
     now: Instant,
 }
 
@@ -136,6 +139,7 @@ impl HttpServer {
             streams,
             exchanges: SmallMap::default(),
             next_exchange: NonZeroU64::MIN,
+            ready: Vec::new(),
             now: Instant::ZERO,
         }
     }
@@ -397,10 +401,49 @@ impl HttpServer {
     /// Also returns true whenever the server is closed.
     pub fn has_output(&mut self) -> bool {
         self.route();
-        let has_output = |(id, exchange): (&ServerExchangeId, &Exchange)| {
-            exchange.has_prefix() || self.has_next(*id, exchange)
-        };
-        self.exchanges.iter().any(has_output) || self.server.is_closed()
+        self.exchanges.iter().any(|it| self.has_output_on(it)) || self.server.is_closed()
+    }
+
+    fn has_output_on(&self, (id, exchange): (&ServerExchangeId, &Exchange)) -> bool {
+        exchange.has_prefix() || self.has_next(*id, exchange)
+    }
+
+    /// Returns an exchange whose response, or whose next chunk, has become ready.
+    ///
+    /// Poll the exchange until [`poll_reply`](Self::poll_reply) or
+    /// [`poll_chunk`](Self::poll_chunk) returns `None` or its end: only then is it returned again.
+    /// Of exchanges that become ready together, the oldest is returned first.
+    ///
+    /// The calls that return all ready exchanges take, together, time linear in the number of open
+    /// exchanges.
+    ///
+    /// ```
+    /// use mcp_proto::http::{HttpServer, StreamSettings};
+    /// use mcp_proto::server::{Config, Server};
+    /// use mcp_proto::{Instant, Revision};
+    ///
+    /// let now = Instant::ZERO;
+    /// let server = Server::new(now, Config::new("weather", "1.0.0"));
+    /// let settings = StreamSettings::default();
+    /// let mut server = HttpServer::modern(server, Revision::V2026_07_28, settings);
+    /// let exchange = server.handle_post(now, true, &br#"{"jsonrpc":"2.0","id":1,
+    ///     "method":"server/discover","params":{"_meta":{
+    ///     "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+    ///     "io.modelcontextprotocol/clientCapabilities":{}}}}"#[..]);
+    /// assert_eq!(server.poll_ready(), Some(exchange));
+    /// assert_eq!(server.poll_ready(), None);
+    /// assert_eq!(server.poll_reply(exchange).unwrap().status, 200);
+    /// ```
+    pub fn poll_ready(&mut self) -> Option<ServerExchangeId> {
+        if self.ready.is_empty() {
+            self.route();
+            let unannounced = self.exchanges.iter().filter(|(_, it)| !it.is_announced());
+            let ready = unannounced.filter(|it| self.has_output_on(*it)).map(|(id, _)| *id);
+            self.ready = ready.collect();
+            self.ready.sort_unstable_by(|one, other| other.cmp(one));
+            self.ready.iter().for_each(|id| set_announced(&mut self.exchanges, *id, true));
+        }
+        core::iter::from_fn(|| self.ready.pop()).find(|id| self.exchanges.get(id).is_some())
     }
 
     /// Returns the response of an exchange, or `None` if the response is not ready.
@@ -411,7 +454,12 @@ impl HttpServer {
         self.route();
         let exchange = self.exchanges.get(&id)?;
         let stream = self.streams.read_by(exchange.stream(), id);
-        match exchange.response(stream.map(MessageStream::unread), self.server.is_closed())? {
+        let unread = stream.map(MessageStream::unread);
+        let Some(kind) = exchange.response(unread, self.server.is_closed()) else {
+            set_announced(&mut self.exchanges, id, false);
+            return None;
+        };
+        match kind {
             ResponseKind::Json { is_request } => {
                 return Some(self.finish_with_json(id, is_request));
             }
@@ -487,6 +535,7 @@ impl HttpServer {
         }
         // HTTP-12, HTTP-13: a stream ends after the response to its request.
         if !is_over && !exchange.is_cut() && !self.server.is_closed() {
+            exchange.set_announced(false);
             return None;
         }
         self.exchanges.remove(&id);
@@ -597,10 +646,19 @@ impl HttpServer {
     }
 }
 
+type Exchanges = SmallMap<ServerExchangeId, Exchange, 1>;
+
+/// Records whether the driver knows that an exchange has output.
+fn set_announced(exchanges: &mut Exchanges, id: ServerExchangeId, is_announced: bool) {
+    if let Some(exchange) = exchanges.get_mut(&id) {
+        exchange.set_announced(is_announced);
+    }
+}
+
 /// Returns whether the response of a stream has room for one message only.
 fn requires_json(
     streams: &Streams,
-    exchanges: &SmallMap<ServerExchangeId, Exchange, 1>,
+    exchanges: &Exchanges,
     stream: StreamId,
 ) -> bool {
     let reader = streams.reader(stream).and_then(|reader| exchanges.get(&reader));

@@ -72,7 +72,7 @@ fn eviction_removes_unconfirmed_sessions_and_then_the_longest_idle() {
     }
     table.insert(at(3), "unconfirmed", None, "unconfirmed").unwrap();
     table.get(at(3), "old", None);
-    let is_busy = |session: &&str| *session == "busy";
+    let is_busy = |session: &mut &str| *session == "busy";
     let evicted: Vec<_> = core::iter::from_fn(|| table.evict(at(4), is_busy)).collect();
     assert_eq!(evicted, ["unconfirmed", "new", "old"]);
     assert_eq!((table.len(), table.get(at(4), "busy", None)), (1, Some(&"busy")));
@@ -87,7 +87,7 @@ fn eviction_skips_a_bounded_number_of_busy_sessions() {
         table.get(at(0), &id, None);
     }
     let examined = core::cell::Cell::new(0);
-    let is_busy = |session: &u64| {
+    let is_busy = |session: &mut u64| {
         examined.set(examined.get() + 1);
         *session != 149
     };
@@ -135,4 +135,23 @@ fn a_session_exists_for_its_principal_only() {
         table.insert(Instant::ZERO, "a", owner, 'a').unwrap();
         assert_eq!(table.discard("a"), Some('a'));
     }
+}
+
+#[test]
+fn the_server_reaches_sessions_without_restarting_their_idle_timers() {
+    let mut table = SessionTable::new(2, MINUTE);
+    let ada = Principal::new("ada").unwrap();
+    table.insert(Instant::ZERO, "a", Some(&ada), 1).unwrap();
+    table.insert(Instant::ZERO, "b", None, 2).unwrap();
+    assert_eq!(table.get(Instant::ZERO, "a", Some(&ada)), Some(&1));
+    assert_eq!(table.count_of(&ada), 1);
+    table.iter_mut().for_each(|session| *session += 10);
+    assert_eq!(table.peek_mut("a"), Some(&mut 11));
+    assert_eq!(table.peek_mut("c"), None);
+    let mut asked = 0;
+    let is_busy = |session: &mut i32| {
+        asked += 1;
+        *session == 12
+    };
+    assert_eq!((table.expire(at(60), is_busy), asked), (alloc::vec![11], 2));
 }

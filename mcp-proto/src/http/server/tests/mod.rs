@@ -5,6 +5,7 @@ mod bounds;
 mod decoded;
 mod modern;
 mod random_actions;
+mod ready;
 mod replies;
 mod resumption;
 mod sessionless;
