@@ -3,6 +3,7 @@
 //! | topic | contents |
 //! |---|---|
 //! | [`custom_event_loop`] | driving a connection with bytes and time |
+//! | [`http_in_your_loop`] | serving HTTP from an event loop, on any HTTP library |
 //! | [`limits`] | choosing limits, and what they cost |
 //! | [`unreadable_input`] | input that cannot be read: answers, errors and reports |
 //! | [`testing_your_server`] | tests in virtual time, with faults |
@@ -13,6 +14,9 @@
 
 #[doc = include_str!("custom_event_loop.md")]
 pub mod custom_event_loop {}
+#[cfg(all(feature = "http", feature = "schema", feature = "server"))]
+#[doc = include_str!("http_in_your_loop.md")]
+pub mod http_in_your_loop {}
 #[doc = include_str!("limits.md")]
 pub mod limits {}
 #[cfg(all(feature = "schema", feature = "testing"))]

@@ -4,12 +4,14 @@
 //! header values. The *driver* around this code, such as an adapter for an HTTP library, owns the
 //! connections.
 //!
-//! A server calls [`admit`] with the head of each request and [`PostHead::read`] with the body of
-//! each POST. Both reject a request with a [`Refusal`], which converts to a complete [`Reply`]. An
-//! accepted request goes to an [`HttpServer`], which assigns messages to responses; a
-//! [`SessionTable`] stores the open sessions. A [`Guard`] admits only requests with access tokens.
-//! [`CrossOrigin`] lets the pages of allowed origins read responses.
-//! A [`UnaryService`] does all of this for programs that respond to each request immediately.
+//! An [`HttpHub`] is a whole server: request heads and bodies in, response heads and chunks out.
+//!
+//! Its parts can also be used separately. A server then calls [`admit`] with the head of each
+//! request and [`PostHead::read`] with the body of each POST. Both reject a request with a
+//! [`Refusal`], which converts to a complete [`Reply`]. An accepted request goes to an
+//! [`HttpServer`], which assigns messages to responses; a [`SessionTable`] stores the open
+//! sessions. A [`Guard`] admits only requests with access tokens. [`CrossOrigin`] lets the pages of
+//! allowed origins read responses.
 //! A client is a [`client::HttpClient`]. [`sse`] and [`header`] are independent of MCP.
 //! [`legacy_sse`] is the transport that preceded Streamable HTTP.
 //!
@@ -27,6 +29,8 @@ mod cross_origin;
 mod guard;
 pub mod header;
 mod headers;
+#[cfg(feature = "server")]
+mod hub;
 pub mod legacy_sse;
 mod param_headers;
 mod policy;
@@ -39,8 +43,6 @@ mod session_table;
 pub mod sse;
 #[cfg(test)]
 mod testing;
-#[cfg(feature = "server")]
-mod unary_service;
 mod validate;
 
 pub use crate::meta::ContextCache;
@@ -51,6 +53,8 @@ pub use guard::{
     TokenExpiry, VerifiedToken,
 };
 pub use headers::{Headers, RepeatedHeader};
+#[cfg(feature = "server")]
+pub use hub::{HttpHub, HubConnectionId, HubExchangeId, HubLimits, HubRequest};
 pub use param_headers::{InvalidParamHeader, ParamHeaderMismatch, ParamHeaders, standard_headers};
 pub use policy::{InvalidPolicy, Policy};
 pub use redact::remove_secrets;
@@ -58,6 +62,4 @@ pub use refusal::{Refusal, status_of};
 pub use reply::{Body, BodyChunk, Reply};
 pub use server::{HttpServer, ServerExchangeId, ServerUsage, StreamSettings, Unresumable};
 pub use session_table::{SessionTable, SessionTableFull};
-#[cfg(feature = "server")]
-pub use unary_service::{UnaryRequest, UnaryService};
 pub use validate::{Post, PostedMessage, check_version};

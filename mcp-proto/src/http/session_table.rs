@@ -234,12 +234,6 @@ impl<T> SessionTable<T> {
         ids.iter().filter_map(|id| self.discard(id)).collect()
     }
 
-    /// Returns a session of any principal, without restarting its idle timer: for the server
-    /// itself, such as its timers, never for requests.
-    pub fn peek_mut(&mut self, id: &str) -> Option<&mut T> {
-        self.sessions.get_mut(id).map(|entry| &mut entry.session)
-    }
-
     /// Returns the number of sessions of `principal`. Takes time linear in the number of all
     /// sessions.
     #[must_use]

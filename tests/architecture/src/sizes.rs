@@ -37,7 +37,8 @@ pub const BUDGETS: &[Budgets] = &[
             ("catalog", 2_930),
             // Input that cannot be read is answered under its id; reads are repeated once.
             ("connection", 7_260),
-            ("http", 12_600),
+            // A hub for sessions, modern requests and event streams, for drivers of others.
+            ("http", 13_400),
             // Errors point to the value that does not match.
             ("json", 2_530),
             ("schema", 6_750),

@@ -435,14 +435,19 @@ impl HttpServer {
     /// assert_eq!(server.poll_reply(exchange).unwrap().status, 200);
     /// ```
     pub fn poll_ready(&mut self) -> Option<ServerExchangeId> {
-        if self.ready.is_empty() {
-            self.route();
-            let unannounced = self.exchanges.iter().filter(|(_, it)| !it.is_announced());
-            let ready = unannounced.filter(|it| self.has_output_on(*it)).map(|(id, _)| *id);
-            self.ready = ready.collect();
-            self.ready.sort_unstable_by(|one, other| other.cmp(one));
-            self.ready.iter().for_each(|id| set_announced(&mut self.exchanges, *id, true));
+        if let Some(id) = self.next_ready() {
+            return Some(id);
         }
+        self.route();
+        let unannounced = self.exchanges.iter().filter(|(_, it)| !it.is_announced());
+        let ready = unannounced.filter(|it| self.has_output_on(*it)).map(|(id, _)| *id);
+        self.ready = ready.collect();
+        self.ready.sort_unstable_by(|one, other| other.cmp(one));
+        self.ready.iter().for_each(|id| set_announced(&mut self.exchanges, *id, true));
+        self.next_ready()
+    }
+
+    fn next_ready(&mut self) -> Option<ServerExchangeId> {
         core::iter::from_fn(|| self.ready.pop()).find(|id| self.exchanges.get(id).is_some())
     }
 
@@ -656,11 +661,7 @@ fn set_announced(exchanges: &mut Exchanges, id: ServerExchangeId, is_announced: 
 }
 
 /// Returns whether the response of a stream has room for one message only.
-fn requires_json(
-    streams: &Streams,
-    exchanges: &Exchanges,
-    stream: StreamId,
-) -> bool {
+fn requires_json(streams: &Streams, exchanges: &Exchanges, stream: StreamId) -> bool {
     let reader = streams.reader(stream).and_then(|reader| exchanges.get(&reader));
     reader.is_some_and(Exchange::requires_json)
 }
