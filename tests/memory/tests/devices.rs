@@ -10,7 +10,7 @@ use mcp_memory_tests::{counted, live, peak, restart};
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{CallError, CallOptions, Capability, Endpoint, Instant, Limits, Raw, Revision, RoleEndpoint};
+use mcp_proto::{CallError, CallOptions, Capability, Endpoint, Instant, Limits, Raw, Revision};
 
 #[global_allocator]
 static COUNTING: mcp_memory_tests::Counting = mcp_memory_tests::Counting;
@@ -71,7 +71,7 @@ impl Session {
             });
             for piece in responses.chunks(16) {
                 self.client(|client| client.handle_input(NOW, piece));
-                while let Some(event) = self.client(RoleEndpoint::poll_event) {
+                while let Some(event) = self.client(Stdio::poll_event) {
                     if let client::Event::Completed { outcome, .. } = &event {
                         self.outcomes.push(outcome.clone().map(|raw| raw.as_bytes().len()));
                     }
@@ -90,7 +90,7 @@ impl Session {
 
     /// Responds to requests: to the tool `long` with 2000 bytes.
     fn respond(&mut self) {
-        while let Some(event) = self.server(RoleEndpoint::poll_event) {
+        while let Some(event) = self.server(Stdio::poll_event) {
             self.violations += usize::from(matches!(event, server::Event::Violation(_)));
             if let server::Event::Request { incoming, request, .. } = &event {
                 let params = request.params.as_ref().expect("a call has params");

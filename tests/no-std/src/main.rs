@@ -23,13 +23,13 @@ use alloc::vec::Vec;
 use core::panic::PanicInfo;
 
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Endpoint, Instant, Limits};
+use mcp_proto::{Instant, Limits, RoleEndpoint};
 
 /// The program has no clock, so that timeouts never pass.
 const NOW: Instant = Instant::ZERO;
 
 /// Passes input and output until the connection is closed and all output is written.
-fn run<E: Endpoint>(mut machine: E, mut on_event: impl FnMut(&mut E, E::Event)) {
+fn run<E: RoleEndpoint>(mut machine: E, mut on_event: impl FnMut(&mut E, E::Event)) {
     let (mut input, mut output) = ([0; 16], Vec::new());
     loop {
         while let Some(event) = machine.poll_event() {
