@@ -86,8 +86,8 @@ impl Buffer {
     /// Copies all of `bytes`.
     ///
     /// # Errors
-    /// Fails with [`Status::TooSmall`] if they do not fit; the length is then what they need. Fails if
-    /// a pointer is null.
+    /// Fails with [`Status::TooSmall`] if they do not fit; the length is then what they need.
+    /// Fails if a pointer is null.
     ///
     /// # Safety
     /// `capacity` bytes from `self.bytes` on can be written, and `self.length` as in [`set`].

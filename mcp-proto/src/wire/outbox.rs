@@ -108,8 +108,10 @@ impl Outbox {
     /// For backpressure, the taken bytes count as queued until they are
     /// [marked as written](Self::mark_written) or this method is called again.
     ///
-    /// If the capacity of `chunk` exceeds [`Limits::idle_bytes_max`](crate::Limits::idle_bytes_max),
-    /// its buffer is freed by the next call that takes bytes.
+    /// If `chunk` has a larger capacity than [`Limits::idle_bytes_max`], its buffer is freed by the
+    /// next call that takes bytes.
+    ///
+    /// [`Limits::idle_bytes_max`]: crate::Limits::idle_bytes_max
     ///
     /// ```
     /// use mcp_proto::client::{Client, Config};

@@ -1,6 +1,6 @@
 //! Drives a connection on the executor embassy, over any serial port of `embedded-io-async`.
 //!
-//! The same code runs on a microcontroller: `embassy-time` and the port come from its board
+//! This code also runs on a microcontroller: `embassy-time` and the port come from its board
 //! support. The test runs a client and a server on the executor's port to `std`.
 
 #![no_std]

@@ -40,7 +40,7 @@ impl fmt::Debug for Exchange {
 
 /// The end of a request.
 #[derive(Debug)]
-pub(super) enum FetchOutcome {
+pub(super) enum Fetched {
     /// A response to judge.
     Response(Response),
     /// The server cannot be reached, or fails for now.
@@ -118,16 +118,16 @@ impl Exchange {
         }
     }
 
-    pub(super) fn on_end(self) -> FetchOutcome {
+    pub(super) fn on_end(self) -> Fetched {
         // AUT-41: an outage says nothing about what there is.
         match self.status {
             408 | 425 | 429 | 500.. => {
-                FetchOutcome::Temporary { outage: Outage::Answered, after: self.retry_after }
+                Fetched::Temporary { outage: Outage::Answered, after: self.retry_after }
             }
-            0..200 => FetchOutcome::Temporary { outage: Outage::Lost, after: None },
+            0..200 => Fetched::Temporary { outage: Outage::Lost, after: None },
             status => {
                 let (body, dpop_nonce) = (self.body, self.dpop_nonce);
-                FetchOutcome::Response(Response { status, dpop_nonce, body })
+                Fetched::Response(Response { status, dpop_nonce, body })
             }
         }
     }

@@ -7,10 +7,10 @@ use super::action::{FetchFailure, FetchId, SignId, StoreId};
 use super::challenge::ScopeChallenge;
 use super::config::GrantKind;
 use super::event::{AuthEvent, AuthInput, Forget, RedirectPage, StoreFailure};
-use super::exchange::{FetchOutcome, Outage};
+use super::exchange::{Fetched, Outage};
 use super::flow::Flow;
 use super::flow::step::{
-    Env, FlowResult, Granted, Origin, Trigger, client_key, is_foreign, is_usable, policy,
+    Env, Granted, Origin, Outcome, Trigger, client_key, is_foreign, is_usable, policy,
 };
 use super::grant::HeldGrant;
 use super::ownership::is_own;
@@ -85,10 +85,10 @@ impl Authorization {
     /// Handles the failure of a request: it was not sent, or the response is incomplete.
     pub fn handle_failure(&mut self, time: Time, id: FetchId, failure: FetchFailure) {
         self.advance(time);
-        let outage = |outage| FetchOutcome::Temporary { outage, after: None };
+        let outage = |outage| Fetched::Temporary { outage, after: None };
         self.drive(|flow, env| match (flow.take_exchange(id), failure) {
             (None, _) => Ok(None),
-            (Some(_), FetchFailure::Blocked) => flow.on_fetched(env, FetchOutcome::Blocked),
+            (Some(_), FetchFailure::Blocked) => flow.on_fetched(env, Fetched::Blocked),
             (Some(_), FetchFailure::Unreached) => flow.on_fetched(env, outage(Outage::Unreached)),
             (Some(_), FetchFailure::Cut) => flow.on_fetched(env, outage(Outage::Lost)),
         });
@@ -153,7 +153,7 @@ impl Authorization {
     }
 
     /// Passes an input to the flow, and applies what follows.
-    fn drive(&mut self, input: impl FnOnce(&mut Flow, &mut Env<'_>) -> FlowResult) {
+    fn drive(&mut self, input: impl FnOnce(&mut Flow, &mut Env<'_>) -> Outcome) {
         match mem::take(&mut self.state) {
             State::Running(mut flow) => {
                 let progress = input(&mut flow, &mut self.env());
@@ -173,7 +173,7 @@ impl Authorization {
         }
     }
 
-    pub(super) fn on_progress(&mut self, progress: FlowResult) {
+    pub(super) fn on_progress(&mut self, progress: Outcome) {
         match progress {
             Ok(None) => {}
             Ok(Some(granted)) => self.grant(*granted),

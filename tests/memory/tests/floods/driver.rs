@@ -36,8 +36,8 @@ impl Report {
         (self.bytes / bytes.max(1) as u64).clamp(2, 4096)
     }
 
-    /// Floods a machine with lines, in pieces of `Limits::input_bytes_max`, for as long as it accepts input; `hear`
-    /// receives the events that are polled to make room.
+    /// Floods a machine with lines, in pieces of `Limits::input_bytes_max`, for as long as it
+    /// accepts input; `hear` receives the events that are polled to make room.
     pub fn flood<M: RoleEndpoint>(
         &mut self,
         name: &str,

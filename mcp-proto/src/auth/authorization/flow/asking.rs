@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::Flow;
-use super::step::{ClientSource, Env, FlowResult, HUMAN_TIMEOUT, Step, Target, TokenCall};
+use super::step::{ClientSource, Env, HUMAN_TIMEOUT, Outcome, Step, Target, TokenCall};
 use crate::auth::authorization::action::AuthAction;
 use crate::auth::authorization::storage::Change;
 use crate::auth::authorization::{AuthEvent, Denial, Quirk, RedirectPage};
@@ -15,7 +15,7 @@ use crate::auth::{
 
 impl Flow {
     /// Sends the user to the authorization server.
-    pub(super) fn ask(&mut self, env: &mut Env<'_>) -> FlowResult {
+    pub(super) fn ask(&mut self, env: &mut Env<'_>) -> Outcome {
         let scopes = self.scopes_to_request(env)?;
         let resource = self.resource_param(env);
         let params = &env.config.quirks.authorize_params;
@@ -61,7 +61,7 @@ impl Flow {
         &mut self,
         env: &mut Env<'_>,
         query: &str,
-    ) -> (RedirectPage, FlowResult) {
+    ) -> (RedirectPage, Outcome) {
         let verdict = match &self.step {
             Step::Asking(pending) => pending.judge(query, &env.config.limits),
             _ => return (RedirectPage::NotFound, Ok(None)),
@@ -93,7 +93,7 @@ impl Flow {
     /// Gives up on the user. A stored registration may be the reason, so the next flow makes a new
     /// one.
     // AUT-47, A-26: an authorization server that forgot the client shows a dead page.
-    pub(super) fn on_no_redirect(&self, env: &mut Env<'_>) -> FlowResult {
+    pub(super) fn on_no_redirect(&self, env: &mut Env<'_>) -> Outcome {
         if let Some(ClientSource::Stored(record)) =
             self.client.as_ref().map(|client| client.source.clone())
         {

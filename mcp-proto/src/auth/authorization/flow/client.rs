@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::Flow;
 use super::step::{
-    ClientInUse, ClientSource, Env, FlowResult, HUMAN_TIMEOUT, Step, TokenCall, client_key, policy,
+    ClientInUse, ClientSource, Env, HUMAN_TIMEOUT, Outcome, Step, TokenCall, client_key, policy,
 };
 use crate::auth::authorization::action::{AuthAction, Fetch};
 use crate::auth::authorization::config::{GrantKind, KnownClient, Redirect};
@@ -39,7 +39,7 @@ const REDIRECT_ERRORS: [&str; 2] = ["invalid_redirect_uri", "invalid_client_meta
 
 impl Flow {
     /// Obtains a grant without the refresh token, which is used up or was never there.
-    pub(super) fn obtain(&mut self, env: &mut Env<'_>) -> FlowResult {
+    pub(super) fn obtain(&mut self, env: &mut Env<'_>) -> Outcome {
         match &env.config.grant {
             GrantKind::ClientCredentials => {
                 self.client = Some(self.known_client(env)?);
@@ -71,7 +71,7 @@ impl Flow {
 
     /// Finds out as whom the user authorizes this client.
     // AUT-21: the order.
-    fn find_client(&mut self, env: &mut Env<'_>) -> FlowResult {
+    fn find_client(&mut self, env: &mut Env<'_>) -> Outcome {
         let server = self.server()?;
         if let Err(error) = server.authorization_endpoint {
             return Err(Denial::Endpoint { issuer: server.issuer.as_str().into(), error });
@@ -100,7 +100,7 @@ impl Flow {
         &mut self,
         env: &mut Env<'_>,
         read: Result<Option<Secret>, StoreFailure>,
-    ) -> FlowResult {
+    ) -> Outcome {
         self.client = self.usable_registration(env, read.ok().flatten());
         let registers = self.server()?.registration_endpoint.is_ok();
         if self.client.is_some() || registers {
@@ -143,7 +143,7 @@ impl Flow {
         &mut self,
         env: &mut Env<'_>,
         input: AuthInput,
-    ) -> FlowResult {
+    ) -> Outcome {
         match (mem::replace(&mut self.step, Step::Over), input) {
             (Step::Entering | Step::Identity | Step::Asking(_), AuthInput::Cancel) => {
                 Err(Denial::Cancelled)
@@ -169,7 +169,7 @@ impl Flow {
     }
 
     /// Presents an identity assertion, and remembers whose it is.
-    fn present(&mut self, env: &mut Env<'_>, token: Secret) -> FlowResult {
+    fn present(&mut self, env: &mut Env<'_>, token: Secret) -> Outcome {
         self.subject = Some(subject_of(&token, &env.config.limits));
         match env.config.grant {
             GrantKind::Enterprise(_) => self.request(env, TokenCall::Exchange(token)),
@@ -178,7 +178,7 @@ impl Flow {
     }
 
     /// Opens the listener for the redirect, unless the application has one.
-    fn listen(&mut self, env: &mut Env<'_>) -> FlowResult {
+    fn listen(&mut self, env: &mut Env<'_>) -> Outcome {
         let (host, fixed, path) = match &env.config.redirect {
             Redirect::Fixed(uri) | Redirect::Scheme(uri) => {
                 self.redirect.uri.clone_from(uri);
@@ -209,7 +209,7 @@ impl Flow {
         &mut self,
         env: &mut Env<'_>,
         port: Option<u16>,
-    ) -> FlowResult {
+    ) -> Outcome {
         if !matches!(self.step, Step::Listening) {
             return Ok(None);
         }
@@ -229,7 +229,7 @@ impl Flow {
 
     /// Continues once the redirect URI is known.
     // AUT-48: it is the registered one, or a new one is registered.
-    fn use_redirect(&mut self, env: &mut Env<'_>) -> FlowResult {
+    fn use_redirect(&mut self, env: &mut Env<'_>) -> Outcome {
         let registers = self.server()?.registration_endpoint.is_ok();
         match self.client.as_ref().map(|client| &client.source) {
             Some(ClientSource::Stored(record)) if *record.redirect_uri != *self.redirect.uri => {
@@ -248,7 +248,7 @@ impl Flow {
         }
     }
 
-    pub(super) fn register(&mut self, env: &mut Env<'_>) -> FlowResult {
+    pub(super) fn register(&mut self, env: &mut Env<'_>) -> Outcome {
         self.client = None;
         let server = self.server()?;
         let endpoint = server.registration_endpoint.clone();
@@ -283,7 +283,7 @@ impl Flow {
         Ok(None)
     }
 
-    pub(super) fn on_registered(&mut self, env: &mut Env<'_>, response: &Response) -> FlowResult {
+    pub(super) fn on_registered(&mut self, env: &mut Env<'_>, response: &Response) -> Outcome {
         self.failures = 0;
         let requested = ClientAuthMethod::to_register(self.server()?.auth_methods);
         let (status, limits) = (response.status, &env.config.limits);

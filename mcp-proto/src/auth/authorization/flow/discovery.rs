@@ -7,7 +7,7 @@ use alloc::vec;
 use core::time::Duration;
 
 use super::Flow;
-use super::step::{Env, FlowResult, IssuerSearch, ResourceSearch, Step, Target, policy};
+use super::step::{Env, IssuerSearch, Outcome, ResourceSearch, Step, Target, policy};
 use crate::auth::authorization::action::Fetch;
 use crate::auth::authorization::challenge::DpopSupport;
 use crate::auth::authorization::config::GrantKind;
@@ -26,7 +26,7 @@ const METADATA_TIMEOUT: Duration = Duration::from_secs(15);
 impl Flow {
     /// Looks for the resource metadata.
     // AUT-11: where the challenge says, else at the well-known locations.
-    pub(super) fn find_resource(&mut self, env: &mut Env<'_>) -> FlowResult {
+    pub(super) fn find_resource(&mut self, env: &mut Env<'_>) -> Outcome {
         let limits = &env.config.limits;
         let search = match self.wanted.metadata.clone() {
             Some(Ok(url)) => {
@@ -50,11 +50,7 @@ impl Flow {
         self.fetch_resource(env, search)
     }
 
-    pub(super) fn fetch_resource(
-        &mut self,
-        env: &mut Env<'_>,
-        search: ResourceSearch,
-    ) -> FlowResult {
+    pub(super) fn fetch_resource(&mut self, env: &mut Env<'_>, search: ResourceSearch) -> Outcome {
         let Some(url) = search.locations.front() else { return self.no_resource(env, search) };
         policy(env.config).check(url).map_err(Denial::Blocked)?;
         self.fetch_metadata(env, url)?;
@@ -67,7 +63,7 @@ impl Flow {
         env: &mut Env<'_>,
         mut search: ResourceSearch,
         response: &Response,
-    ) -> FlowResult {
+    ) -> Outcome {
         self.failures = 0;
         let (config, limits) = (env.config, &env.config.limits);
         let Some(url) = search.locations.pop_front() else { return Ok(None) };
@@ -106,7 +102,7 @@ impl Flow {
     }
 
     /// Handles a definite "no" of every location.
-    fn no_resource(&mut self, env: &mut Env<'_>, search: ResourceSearch) -> FlowResult {
+    fn no_resource(&mut self, env: &mut Env<'_>, search: ResourceSearch) -> Outcome {
         match search.fault {
             Some(fault) => Err(fault),
             None if search.is_named || !env.config.legacy => Err(Denial::Unsupported),
@@ -122,11 +118,7 @@ impl Flow {
         }
     }
 
-    pub(super) fn find_issuer(
-        &mut self,
-        env: &mut Env<'_>,
-        mut issuers: VecDeque<Uri>,
-    ) -> FlowResult {
+    pub(super) fn find_issuer(&mut self, env: &mut Env<'_>, mut issuers: VecDeque<Uri>) -> Outcome {
         let Some(issuer) = issuers.pop_front() else { return Err(Denial::Unsupported) };
         self.failures = 0;
         let search = IssuerSearch {
@@ -138,11 +130,7 @@ impl Flow {
         self.fetch_issuer(env, search)
     }
 
-    pub(super) fn fetch_issuer(
-        &mut self,
-        env: &mut Env<'_>,
-        mut search: IssuerSearch,
-    ) -> FlowResult {
+    pub(super) fn fetch_issuer(&mut self, env: &mut Env<'_>, mut search: IssuerSearch) -> Outcome {
         while search.locations.is_empty() {
             if self.target.is_legacy() && search.fault.is_none() {
                 return self.use_default_endpoints(env);
@@ -166,7 +154,7 @@ impl Flow {
         env: &mut Env<'_>,
         mut search: IssuerSearch,
         response: &Response,
-    ) -> FlowResult {
+    ) -> Outcome {
         self.failures = 0;
         let (config, limits) = (env.config, &env.config.limits);
         let Some(url) = search.locations.pop_front() else { return Ok(None) };
@@ -202,14 +190,14 @@ impl Flow {
     }
 
     /// Uses the endpoints of revision 2025-03-26, for a server without any metadata.
-    fn use_default_endpoints(&mut self, env: &mut Env<'_>) -> FlowResult {
+    fn use_default_endpoints(&mut self, env: &mut Env<'_>) -> Outcome {
         let (url, limits) = (&env.config.server, &env.config.limits);
         let server = AuthorizationServerMetadata::legacy_default(url, &policy(env.config), limits)
             .map_err(|_| Denial::Unsupported)?;
         self.use_server(env, server)
     }
 
-    fn use_server(&mut self, env: &mut Env<'_>, server: AuthorizationServerMetadata) -> FlowResult {
+    fn use_server(&mut self, env: &mut Env<'_>, server: AuthorizationServerMetadata) -> Outcome {
         // AUT-23: tokens and their scopes belong to one authorization server.
         self.held =
             self.held.take().filter(|held| held.server.issuer.as_str() == server.issuer.as_str());

@@ -55,12 +55,12 @@ use core::time::Duration;
 
 use self::proof_state::ProofState;
 use self::step::{
-    ClientInUse, Env, FlowResult, Granted, RedirectState, Step, Target, TokenCall, Trigger,
+    ClientInUse, Env, Granted, Outcome, RedirectState, Step, Target, TokenCall, Trigger,
 };
 use super::action::{AuthAction, Fetch, FetchId};
 use super::challenge::ScopeChallenge;
 use super::denial::Denial;
-use super::exchange::{Exchange, FetchOutcome, Outage};
+use super::exchange::{Exchange, Fetched, Outage};
 use super::storage::StoreOutcome;
 use crate::auth::{
     AuthLimits, AuthorizationServerMetadata, FlowSecrets, GrantRecord, Scopes, UriRefusal,
@@ -152,17 +152,17 @@ impl Flow {
     }
 
     /// Begins with fresh random bytes, so that no flow repeats the values of another.
-    pub(super) fn start(&mut self, env: &mut Env<'_>) -> FlowResult {
+    pub(super) fn start(&mut self, env: &mut Env<'_>) -> Outcome {
         env.out.act(AuthAction::Draw);
         self.enter(Step::Drawing, Some(env.time.now + DRAW_TIMEOUT))
     }
 
     /// Draws again within a flow, for a second authorization request.
-    fn redraw(&mut self, env: &mut Env<'_>) -> FlowResult {
+    fn redraw(&mut self, env: &mut Env<'_>) -> Outcome {
         self.start(env)
     }
 
-    pub(super) fn on_random(&mut self, env: &mut Env<'_>, bytes: [u8; 32]) -> FlowResult {
+    pub(super) fn on_random(&mut self, env: &mut Env<'_>, bytes: [u8; 32]) -> Outcome {
         if !matches!(self.step, Step::Drawing) {
             return Ok(None);
         }
@@ -230,7 +230,7 @@ impl Flow {
         env.storage.abandon(env.time.now, env.out);
     }
 
-    pub(super) fn on_store(&mut self, env: &mut Env<'_>, outcome: StoreOutcome) -> FlowResult {
+    pub(super) fn on_store(&mut self, env: &mut Env<'_>, outcome: StoreOutcome) -> Outcome {
         match (mem::replace(&mut self.step, Step::Over), outcome) {
             (Step::Locking(refused), StoreOutcome::Read(read)) => {
                 self.on_locked(env, refused, read)
@@ -252,12 +252,12 @@ impl Flow {
         }
     }
 
-    fn finish(&mut self, env: &mut Env<'_>, granted: Box<Granted>) -> FlowResult {
+    fn finish(&mut self, env: &mut Env<'_>, granted: Box<Granted>) -> Outcome {
         self.stop(env);
         Ok(Some(granted))
     }
 
-    pub(super) fn on_timeout(&mut self, env: &mut Env<'_>) -> FlowResult {
+    pub(super) fn on_timeout(&mut self, env: &mut Env<'_>) -> Outcome {
         if self.deadline.is_none_or(|deadline| env.time.now < deadline) {
             return Ok(None);
         }
@@ -281,16 +281,16 @@ impl Flow {
     }
 
     /// Handles the end of the request in flight.
-    pub(super) fn on_fetched(&mut self, env: &mut Env<'_>, outcome: FetchOutcome) -> FlowResult {
+    pub(super) fn on_fetched(&mut self, env: &mut Env<'_>, outcome: Fetched) -> Outcome {
         self.deadline = None;
         let response = match outcome {
-            FetchOutcome::Temporary { outage, after } => {
+            Fetched::Temporary { outage, after } => {
                 return self.on_temporary(env, outage, after);
             }
-            FetchOutcome::Blocked => {
+            Fetched::Blocked => {
                 return Err(Denial::Blocked(UriRefusal::TooPrivate));
             }
-            FetchOutcome::Response(response) => response,
+            Fetched::Response(response) => response,
         };
         match mem::replace(&mut self.step, Step::Over) {
             Step::Resource(search) => self.on_resource(env, search, &response),
@@ -311,7 +311,7 @@ impl Flow {
         env: &mut Env<'_>,
         outage: Outage,
         after: Option<Duration>,
-    ) -> FlowResult {
+    ) -> Outcome {
         env.storage.release(env.time.now, env.out);
         if self.failures == RETRIES_MAX || !self.may_repeat(outage) {
             return Err(Denial::Unreachable { url: self.url.clone() });
@@ -340,7 +340,7 @@ impl Flow {
         }
     }
 
-    fn resume(&mut self, env: &mut Env<'_>, step: Step) -> FlowResult {
+    fn resume(&mut self, env: &mut Env<'_>, step: Step) -> Outcome {
         match step {
             Step::Resource(search) => self.fetch_resource(env, search),
             Step::Issuer(search) => self.fetch_issuer(env, search),
@@ -352,7 +352,7 @@ impl Flow {
     }
 
     /// Moves to a step; its failures count from zero.
-    fn enter(&mut self, step: Step, deadline: Option<Instant>) -> FlowResult {
+    fn enter(&mut self, step: Step, deadline: Option<Instant>) -> Outcome {
         self.step = step;
         self.deadline = deadline;
         self.failures = 0;

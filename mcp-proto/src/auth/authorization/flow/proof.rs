@@ -14,7 +14,7 @@
 
 use super::Flow;
 use super::proof_state::ProofState;
-use super::step::{Env, FlowResult, SigningPurpose, TokenCall};
+use super::step::{Env, Outcome, SigningPurpose, TokenCall};
 use crate::auth::authorization::Denial;
 use crate::auth::authorization::action::KeyUse;
 use crate::auth::authorization::challenge::DpopSupport;
@@ -43,7 +43,7 @@ impl Flow {
         env: &mut Env<'_>,
         call: TokenCall,
         assertion: Option<Secret>,
-    ) -> FlowResult {
+    ) -> Outcome {
         // AUT-80: what an identity provider issues is no access token.
         let key = self.proof.key().filter(|_| !matches!(call, TokenCall::Exchange(_)));
         let Some(key) = key else { return self.send(env, call, assertion.as_ref(), None) };

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::string::ToString;
 
 use super::Flow;
-use super::step::{Env, FlowResult, RegistrationSearch, Step, client_key};
+use super::step::{Env, Outcome, RegistrationSearch, Step, client_key};
 use crate::auth::authorization::config::GrantKind;
 use crate::auth::authorization::event::StoreFailure;
 use crate::auth::authorization::storage::{Owner, Use};
@@ -46,7 +46,7 @@ impl Flow {
     ///
     /// Stored registrations are looked for only if several servers are named, and neither a grant
     /// nor the configuration decides between them.
-    pub(super) fn rank(&mut self, env: &mut Env<'_>, issuers: VecDeque<Uri>) -> FlowResult {
+    pub(super) fn rank(&mut self, env: &mut Env<'_>, issuers: VecDeque<Uri>) -> Outcome {
         let registers = matches!(env.config.grant, GrantKind::User);
         let is_decided =
             self.held.is_some() || issuers.front().is_none_or(|issuer| is_configured(env, issuer));
@@ -57,7 +57,7 @@ impl Flow {
     }
 
     /// Reads the registration at the current issuer.
-    fn recall(&mut self, env: &mut Env<'_>, search: RegistrationSearch) -> FlowResult {
+    fn recall(&mut self, env: &mut Env<'_>, search: RegistrationSearch) -> Outcome {
         let Some(issuer) = search.issuers.get(search.at) else {
             return self.find_issuer(env, search.issuers);
         };
@@ -71,7 +71,7 @@ impl Flow {
         env: &mut Env<'_>,
         mut search: RegistrationSearch,
         read: Result<Option<Secret>, StoreFailure>,
-    ) -> FlowResult {
+    ) -> Outcome {
         // A store that fails decides nothing; the next use of it reports the failure.
         let Ok(record) = read else { return self.find_issuer(env, search.issuers) };
         let issuer = search.issuers.get(search.at);

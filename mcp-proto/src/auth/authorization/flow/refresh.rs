@@ -4,8 +4,8 @@ use core::mem;
 
 use super::Flow;
 use super::step::{
-    ClientInUse, ClientSource, Env, FlowResult, Granted, Origin, Step, TokenCall, Trigger,
-    is_foreign, is_usable, policy,
+    ClientInUse, ClientSource, Env, Granted, Origin, Outcome, Step, TokenCall, Trigger, is_foreign,
+    is_usable, policy,
 };
 use crate::auth::authorization::config::GrantKind;
 use crate::auth::authorization::event::StoreFailure;
@@ -18,7 +18,7 @@ use crate::secret::Secret;
 
 impl Flow {
     /// Continues once the authorization server is known: refreshes, or obtains a grant.
-    pub(super) fn identify(&mut self, env: &mut Env<'_>) -> FlowResult {
+    pub(super) fn identify(&mut self, env: &mut Env<'_>) -> Outcome {
         self.proof = self.choose_proof(env)?;
         let held = self.held.as_ref().and_then(|held| held.tokens.as_ref());
         let has_refresh = held.is_some_and(|tokens| tokens.refresh_token.is_some());
@@ -32,7 +32,7 @@ impl Flow {
 
     /// Locks the record, so that no other process refreshes.
     // AUT-60, A-04.
-    pub(super) fn lock(&mut self, env: &mut Env<'_>, refused: Option<Secret>) -> FlowResult {
+    pub(super) fn lock(&mut self, env: &mut Env<'_>, refused: Option<Secret>) -> Outcome {
         let key = env.config.grant_key();
         env.storage.begin(env.time.now, env.out, key, Owner::State, Use::Hold);
         let failures = self.failures;
@@ -46,7 +46,7 @@ impl Flow {
         env: &mut Env<'_>,
         refused: Option<Secret>,
         read: Result<Option<Secret>, StoreFailure>,
-    ) -> FlowResult {
+    ) -> Outcome {
         let stored = match read {
             Ok(record) => record.and_then(|record| self.readable(env, &record)),
             Err(StoreFailure::Locked) => {
@@ -117,7 +117,7 @@ impl Flow {
         }
     }
 
-    fn adopt(&mut self, env: &mut Env<'_>) -> FlowResult {
+    fn adopt(&mut self, env: &mut Env<'_>) -> Outcome {
         env.storage.release(env.time.now, env.out);
         let Some(record) = self.held.take() else { return Ok(None) };
         let jitter = self.secrets.jitter();
@@ -145,7 +145,7 @@ impl Flow {
         env: &mut Env<'_>,
         token: Secret,
         is_repeated: bool,
-    ) -> FlowResult {
+    ) -> Outcome {
         if is_repeated {
             return self.drop_refresh_token(env);
         }
@@ -164,7 +164,7 @@ impl Flow {
         token: Secret,
         is_repeated: bool,
         error: TokenError,
-    ) -> FlowResult {
+    ) -> Outcome {
         let names_scopes = self.tokens().is_some_and(|tokens| !tokens.granted.is_empty());
         let is_about_scopes = error.is("invalid_scope") || error.is("invalid_request");
         if is_about_scopes && names_scopes && !mem::replace(&mut self.refreshes_without_scope, true)
@@ -186,7 +186,7 @@ impl Flow {
     }
 
     /// Saves the record without its refresh token.
-    fn drop_refresh_token(&mut self, env: &mut Env<'_>) -> FlowResult {
+    fn drop_refresh_token(&mut self, env: &mut Env<'_>) -> Outcome {
         self.has_lost_refresh_token = true;
         let (what, why) = (Stored::RefreshToken, DropReason::Refused);
         env.out.report(AuthEvent::Dropped { what, why });

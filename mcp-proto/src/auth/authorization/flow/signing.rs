@@ -4,7 +4,7 @@ use alloc::string::ToString;
 use core::mem;
 
 use super::Flow;
-use super::step::{ClientSource, Env, FlowResult, Signing, SigningPurpose, Step, TokenCall};
+use super::step::{ClientSource, Env, Outcome, Signing, SigningPurpose, Step, TokenCall};
 use super::tokens::TOKEN_TIMEOUT;
 use crate::auth::UnsignedJwt;
 use crate::auth::authorization::Denial;
@@ -12,7 +12,7 @@ use crate::auth::authorization::action::{AuthAction, KeyUse, SignId};
 
 impl Flow {
     /// Has the assertion signed with which the client of a token request authenticates.
-    pub(super) fn sign_assertion(&mut self, env: &mut Env<'_>, call: TokenCall) -> FlowResult {
+    pub(super) fn sign_assertion(&mut self, env: &mut Env<'_>, call: TokenCall) -> Outcome {
         let client = self.caller(env, &call)?;
         let key_id = match &client.source {
             ClientSource::Known(key_id) => key_id.as_deref(),
@@ -37,7 +37,7 @@ impl Flow {
         jwt: UnsignedJwt,
         call: TokenCall,
         purpose: SigningPurpose,
-    ) -> FlowResult {
+    ) -> Outcome {
         self.signatures += 1;
         let id = env.out.sign_id();
         env.out.act(AuthAction::Sign { id, key, input: jwt.input().clone() });
@@ -51,7 +51,7 @@ impl Flow {
         env: &mut Env<'_>,
         id: SignId,
         signature: Option<&[u8]>,
-    ) -> FlowResult {
+    ) -> Outcome {
         match mem::replace(&mut self.step, Step::Over) {
             Step::Signing(signing) if signing.id == id => {
                 let Signing { jwt, call, purpose, .. } = *signing;

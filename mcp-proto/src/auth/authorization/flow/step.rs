@@ -74,7 +74,7 @@ pub(in crate::auth::authorization) struct Granted {
 }
 
 /// The result of an input: the flow continues, has a grant, or has failed.
-pub(in crate::auth::authorization) type FlowResult = Result<Option<Box<Granted>>, Denial>;
+pub(in crate::auth::authorization) type Outcome = Result<Option<Box<Granted>>, Denial>;
 
 /// The step of a flow.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use core::time::Duration;
 
 use super::Flow;
 use super::step::{
-    ClientInUse, ClientSource, Env, FlowResult, Granted, Origin, Step, TokenCall, policy,
+    ClientInUse, ClientSource, Env, Granted, Origin, Outcome, Step, TokenCall, policy,
 };
 use crate::auth::authorization::action::{AuthAction, Fetch};
 use crate::auth::authorization::config::GrantKind;
@@ -26,7 +26,7 @@ pub(super) const TOKEN_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Flow {
     /// Sends a token request, after its assertion and its DPoP proof are signed, if there are any.
-    pub(super) fn request(&mut self, env: &mut Env<'_>, call: TokenCall) -> FlowResult {
+    pub(super) fn request(&mut self, env: &mut Env<'_>, call: TokenCall) -> Outcome {
         match self.caller(env, &call)?.client.auth_method {
             ClientAuthMethod::PrivateKeyJwt => self.sign_assertion(env, call),
             _ => self.prove(env, call, None),
@@ -68,7 +68,7 @@ impl Flow {
         call: TokenCall,
         assertion: Option<&Secret>,
         proof: Option<&Secret>,
-    ) -> FlowResult {
+    ) -> Outcome {
         let endpoint = self.token_endpoint(env, &call)?;
         let encoded = self.encode(env, &call, assertion)?;
         // The application names the identity provider, which may be in its own network.
@@ -155,7 +155,7 @@ impl Flow {
         env: &mut Env<'_>,
         call: TokenCall,
         response: &Response,
-    ) -> FlowResult {
+    ) -> Outcome {
         let (status, body, limits) = (response.status, response.body(), &env.config.limits);
         if let TokenCall::Exchange(identity) = call {
             return match TokenResponse::parse_id_jag(status, body, limits) {
@@ -181,12 +181,7 @@ impl Flow {
         }
     }
 
-    fn on_token_error(
-        &mut self,
-        env: &mut Env<'_>,
-        call: TokenCall,
-        error: TokenError,
-    ) -> FlowResult {
+    fn on_token_error(&mut self, env: &mut Env<'_>, call: TokenCall, error: TokenError) -> Outcome {
         if error.is_temporary() {
             self.step = Step::Requesting(call);
             return self.on_temporary(env, Outage::Answered, None);
@@ -259,7 +254,7 @@ impl Flow {
     ///
     /// This happens at most once in a flow.
     // AUT-47.
-    fn on_unknown_client(&mut self, env: &mut Env<'_>, error: TokenError) -> FlowResult {
+    fn on_unknown_client(&mut self, env: &mut Env<'_>, error: TokenError) -> Outcome {
         env.storage.release(env.time.now, env.out);
         if self.redirect.has_dropped || self.is_renewal() {
             return Err(self.token_denial(env, None, error));
@@ -281,7 +276,7 @@ impl Flow {
         env: &mut Env<'_>,
         call: TokenCall,
         response: TokenResponse,
-    ) -> FlowResult {
+    ) -> Outcome {
         let server = self.server()?.clone();
         let Some(client) = self.client.as_ref().map(|client| client.client.clone()) else {
             return Err(Denial::NoClient { issuer: server.issuer.as_str().into() });
@@ -324,7 +319,7 @@ impl Flow {
 
     /// Saves the grant before anything uses it.
     // a rotated token is on disk before the old one is gone.
-    fn save_grant(&mut self, env: &mut Env<'_>, record: GrantRecord) -> FlowResult {
+    fn save_grant(&mut self, env: &mut Env<'_>, record: GrantRecord) -> Outcome {
         let json = record.to_json();
         let origin = if self.is_renewal() { Origin::Renewed } else { Origin::Fresh };
         let granted = Granted { record, origin, jitter: self.secrets.jitter() };
