@@ -26,3 +26,12 @@ pub(crate) fn write(mut bytes: &[u8]) {
         }
     }
 }
+
+/// Referenced by `alloc` as compiled for this machine, which unwinds; on devices, nothing is. Never
+/// called, because panics abort.
+#[unsafe(no_mangle)]
+extern "C" fn rust_eh_personality() {}
+
+/// As `rust_eh_personality`.
+#[unsafe(no_mangle)]
+extern "C" fn _Unwind_Resume() {}
