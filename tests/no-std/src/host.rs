@@ -32,6 +32,6 @@ pub(crate) fn write(mut bytes: &[u8]) {
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 
-/// As `rust_eh_personality`.
+/// Continues unwinding in a program that unwinds. Never called, because panics abort.
 #[unsafe(no_mangle)]
 extern "C" fn _Unwind_Resume() {}
