@@ -113,11 +113,10 @@ impl Connection {
 
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
         let idle_bytes_max = self.limits().idle_bytes_max;
-        let event = self.env.events.pop(idle_bytes_max);
-        if event.is_none() && idle_bytes_max == 0 {
+        if idle_bytes_max == 0 && self.env.events.is_empty() {
             self.shrink();
         }
-        event
+        self.env.events.pop(idle_bytes_max)
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {

@@ -21,6 +21,10 @@ impl Events {
         self.queue.push_back((event, weight));
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     /// Removes and returns the oldest event. An empty queue keeps at most `idle_bytes_max` bytes.
     #[inline]
     pub(crate) fn pop(&mut self, idle_bytes_max: usize) -> Option<Event> {

@@ -496,7 +496,15 @@ impl Inbound {
     }
 
     /// Sends deferred progress while there is room.
+    #[inline]
     pub(crate) fn send_deferred(&mut self, env: &mut Env) {
+        if self.requests.has_deferred() {
+            self.send_all_deferred(env);
+        }
+    }
+
+    #[cold]
+    fn send_all_deferred(&mut self, env: &mut Env) {
         while self.requests.has_deferred() {
             let has_room = |stream| env.require_room(Route::Stream(stream)).is_ok();
             let Some((stream, params)) = self.requests.next_deferred(has_room) else { break };
