@@ -68,7 +68,7 @@ pub struct Limits {
     ///
     /// Further calls fail with [`Misuse::Blocked`](crate::Misuse::Blocked). The connection itself
     /// can still send pings, one request that subscribes to or unsubscribes from a resource and,
-    /// over HTTP, one request for the list of tools. Each call costs about 200 bytes.
+    /// over HTTP, one request for the list of tools. Each call costs about 250 bytes.
     pub calls_max: usize,
     /// Maximum total bytes that a client keeps to repeat its calls. Default: 64 MiB.
     ///
@@ -286,7 +286,7 @@ impl Limits {
     #[must_use]
     pub fn small() -> Self {
         Self {
-            input_bytes_max: 16,
+            input_bytes_max: 8,
             idle_bytes_max: 0,
             message_bytes_max: 1024,
             id_bytes_max: 40,

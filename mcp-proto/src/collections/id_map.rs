@@ -1,4 +1,4 @@
-//! A map keyed by mostly increasing integers, stored in chunks of four.
+//! A map keyed by mostly increasing integers, stored in chunks of eight.
 //!
 //! A chunk of consecutive keys is one allocation. Lookup is an index computation, and removing an
 //! entry moves no other entry. A chunk is freed with its last entry.
@@ -11,7 +11,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 /// The number of keys per chunk. A single remaining entry keeps the memory of its whole chunk.
-const CHUNK: u64 = 4;
+const CHUNK: u64 = 8;
 
 type Slots<V> = Box<[Option<V>; CHUNK as usize]>;
 

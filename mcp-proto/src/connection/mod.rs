@@ -111,6 +111,7 @@ impl Connection {
         self.env.revision()
     }
 
+    #[inline]
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
         let idle_bytes_max = self.limits().idle_bytes_max;
         if idle_bytes_max == 0 && self.env.events.is_empty() {
@@ -119,6 +120,7 @@ impl Connection {
         self.env.events.pop(idle_bytes_max)
     }
 
+    #[inline]
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let timers = sooner(self.lifecycle.next_deadline(), self.keep_alive.next_deadline());
         sooner(sooner(self.calls.table().next_deadline(), timers), self.env.out.next_deadline())
@@ -133,6 +135,7 @@ impl Connection {
         self.env.phase() == Phase::Closed
     }
 
+    #[inline]
     pub(crate) fn wants_input(&self) -> bool {
         let Env { events, out, .. } = &self.env;
         let limits = self.env.limits();

@@ -14,12 +14,12 @@ const IDENTITY_SHARE: usize = 4;
 /// An event in a queue that doubles its capacity, and the text of a violation.
 pub(crate) const EVENT_BYTES: usize = 2 * 176 + 128;
 
-/// A pending request of the peer: its slots in two tables, where the last of four entries keeps
+/// A pending request of the peer: its slots in two tables, where the last of eight entries keeps
 /// the chunk allocated, and the data to deliver it again. Ids are counted separately.
-pub(crate) const REQUEST_BYTES: usize = 1280;
+pub(crate) const REQUEST_BYTES: usize = 2048;
 
 /// A pending call: its slot in a chunked table, its deadlines, and the data to retry it.
-pub(crate) const CALL_BYTES: usize = 768;
+pub(crate) const CALL_BYTES: usize = 1184;
 
 /// The identity that every modern request carries.
 const PEER_BYTES: usize = 640 + IDENTITY_FACTOR * IDENTITY_BYTES_FREE;

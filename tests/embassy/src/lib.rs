@@ -31,7 +31,7 @@ pub async fn drive<E: RoleEndpoint>(
     mut on_event: impl FnMut(&mut E, E::Event),
 ) {
     // A port delivers a few bytes at a time: `Limits::input_bytes_max` of `Limits::small()`.
-    let (mut bytes, mut chunk, mut written) = ([0; 16], Vec::new(), 0);
+    let (mut bytes, mut chunk, mut written) = ([0; 8], Vec::new(), 0);
     loop {
         while let Some(event) = machine.poll_event() {
             on_event(machine, event);

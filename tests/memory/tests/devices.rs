@@ -60,7 +60,7 @@ impl Session {
                 client.outbox().take_all(&mut bytes);
                 bytes
             });
-            for piece in requests.chunks(16) {
+            for piece in requests.chunks(8) {
                 self.server(|server| server.handle_input(NOW, piece));
                 self.respond();
             }
@@ -69,7 +69,7 @@ impl Session {
                 server.outbox().take_all(&mut bytes);
                 bytes
             });
-            for piece in responses.chunks(16) {
+            for piece in responses.chunks(8) {
                 self.client(|client| client.handle_input(NOW, piece));
                 while let Some(event) = self.client(Stdio::poll_event) {
                     if let client::Event::Completed { outcome, .. } = &event {

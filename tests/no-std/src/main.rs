@@ -30,7 +30,7 @@ const NOW: Instant = Instant::ZERO;
 
 /// Passes input and output until the connection is closed and all output is written.
 fn run<E: RoleEndpoint>(mut machine: E, mut on_event: impl FnMut(&mut E, E::Event)) {
-    let (mut input, mut output) = ([0; 16], Vec::new());
+    let (mut input, mut output) = ([0; 8], Vec::new());
     loop {
         while let Some(event) = machine.poll_event() {
             on_event(&mut machine, event);
