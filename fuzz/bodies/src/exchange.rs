@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcp_proto::{Instant, Revision};
 
-use crate::served::Served;
+use crate::served::{OUR, Served};
 
 /// Whatever clients, drivers and applications do, every frame consists of whole events, no request
 /// is answered twice, no message is on two streams, the replay buffer is bounded, and the end is
@@ -25,7 +25,11 @@ pub fn exchange(data: &[u8]) {
             2 => {
                 let (body, rest) = script.split_at(usize::from(*how).min(script.len()));
                 script = rest;
-                served.post(now, which & 1 == 1, body);
+                // The ids of `ask` are its own: a message with one of them, even a broken one, would
+                // receive a second response.
+                if !body.windows(OUR.len()).any(|part| part == OUR.as_bytes()) {
+                    served.post(now, which & 1 == 1, body);
+                }
             }
             3 => served.get(now, None),
             4 => {

@@ -12,8 +12,8 @@ use mcp_proto::{
     MessageEndpoint as _, NeededInput, Progress, Raw, Revision,
 };
 
-/// The prefix of ids that no input contains.
-const OUR: &str = "our-";
+/// The prefix of the ids of [`Served::ask`], which no other message contains.
+pub(crate) const OUR: &str = "our-";
 
 /// The limit of the replay buffer.
 pub(crate) const REPLAY_BYTES_MAX: usize = 1500;
