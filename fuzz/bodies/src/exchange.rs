@@ -25,8 +25,8 @@ pub fn exchange(data: &[u8]) {
             2 => {
                 let (body, rest) = script.split_at(usize::from(*how).min(script.len()));
                 script = rest;
-                // The ids of `ask` are its own: a message with one of them, even a broken one, would
-                // receive a second response.
+                // The ids of `ask` are its own: a message with one of them, even a broken
+                // one, would receive a second response.
                 if !body.windows(OUR.len()).any(|part| part == OUR.as_bytes()) {
                     served.post(now, which & 1 == 1, body);
                 }
