@@ -37,7 +37,7 @@ impl Report {
     }
 
     /// Floods a machine with lines, in pieces of `Limits::input_bytes_max`, for as long as it
-    /// accepts input; `hear` receives the events that are polled to make room.
+    /// accepts input. Calls `on_event` with the events that are polled to make room.
     pub fn flood<M: RoleEndpoint>(
         &mut self,
         name: &str,
@@ -45,7 +45,7 @@ impl Report {
         make: impl FnOnce(Limits) -> M,
         count: u64,
         mut line: impl FnMut(u64, &mut Vec<u8>),
-        mut hear: impl FnMut(&mut M, M::Event),
+        mut on_event: impl FnMut(&mut M, M::Event),
     ) {
         restart();
         let limits = self.limits.clone();
@@ -59,7 +59,7 @@ impl Report {
             }
             for part in piece.chunks(self.limits.input_bytes_max) {
                 if !counted(|| machine.wants_input()) {
-                    make_room(&mut machine, peer, &mut hear);
+                    make_room(&mut machine, peer, &mut on_event);
                 }
                 if !counted(|| machine.wants_input()) {
                     break 'flood;
@@ -92,10 +92,10 @@ impl Report {
 fn make_room<M: RoleEndpoint>(
     machine: &mut M,
     peer: Peer,
-    hear: &mut impl FnMut(&mut M, M::Event),
+    on_event: &mut impl FnMut(&mut M, M::Event),
 ) {
     while let Some(event) = counted(|| machine.poll_event()) {
-        hear(machine, event);
+        on_event(machine, event);
     }
     if peer == Peer::Reads {
         counted(|| {
