@@ -38,7 +38,7 @@ typedef enum mcp_status {
     MCP_NULL = 3,               /* a pointer is null */
     MCP_UNKNOWN_CONNECTION = 4, /* freed, or never existed */
     MCP_INVALID_JSON = 5,       /* no JSON, or it says what cannot be understood */
-    MCP_MISUSE = 6,             /* the command cannot be applied, and has had no effect */
+    MCP_MISUSE = 6,             /* the command or an argument cannot be applied; nothing changed */
     MCP_FAULT = 7               /* of this library: free the connection */
 } mcp_status;
 
@@ -60,7 +60,8 @@ mcp_status mcp_client_new(uint64_t now, const uint8_t *config, size_t config_len
 /* Frees a connection, without a goodbye to the peer: send {"command":"close"} before. */
 mcp_status mcp_free(mcp_connection connection);
 
-/* Handles received bytes, which may be split anywhere. */
+/* Handles received bytes, which may be split anywhere: at most `limits.input_bytes_max` (64 KiB) at
+ * a time, so that memory is bounded. */
 mcp_status mcp_input(mcp_connection connection, uint64_t now, const uint8_t *bytes, size_t length);
 
 /* Handles the end of the input: the peer has closed its side. */

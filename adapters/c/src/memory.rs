@@ -21,8 +21,8 @@ pub(crate) unsafe fn read<'a>(bytes: *const u8, length: usize) -> Result<&'a [u8
         return Err(null("the bytes"));
     }
     if isize::try_from(length).is_err() {
-        let why = format!("no text has {length} bytes: is the length negative?");
-        return Err(Failure::new(Status::InvalidJson, why));
+        let why = format!("no memory has {length} bytes: is the length negative?");
+        return Err(Failure::new(Status::Misuse, why));
     }
     // SAFETY: not null, no longer than an object can be, and readable by the contract.
     Ok(unsafe { std::slice::from_raw_parts(bytes, length) })

@@ -21,7 +21,7 @@ pub enum Status {
     UnknownConnection = 4,
     /// The text is no JSON, or says what cannot be understood.
     InvalidJson = 5,
-    /// The command cannot be applied, and has had no effect.
+    /// The command, or an argument, cannot be applied. Nothing was changed.
     Misuse = 6,
     /// A fault of this library. The connection cannot be used any more; free it.
     Fault = 7,
@@ -60,7 +60,8 @@ pub(crate) fn run(body: impl FnOnce() -> Result<(), Failure>) -> Status {
         Ok(()) => Status::Ok,
         Err(Failure { status, message }) => {
             if !message.is_empty() {
-                LAST_ERROR.set(message);
+                // Fails in a thread that ends, where nothing can ask for the message either.
+                let _ended = LAST_ERROR.try_with(|last| last.replace(message));
             }
             status
         }

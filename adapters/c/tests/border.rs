@@ -238,7 +238,7 @@ fn lengths_that_cannot_be_are_errors() {
     let server = server();
     // SAFETY: the length is refused before a byte is read.
     let status = unsafe { mcp_input(server, 0, b"x".as_ptr(), usize::MAX) };
-    assert_eq!(status, Status::InvalidJson);
+    assert_eq!(status, Status::Misuse);
     assert_eq!(mcp_written(server, 1), Status::Misuse);
     assert_eq!(why(), "1 bytes cannot be sent of 0");
     assert_eq!(mcp_free(server), Status::Ok);
