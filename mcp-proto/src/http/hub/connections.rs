@@ -1,5 +1,6 @@
 //! The connections of a hub, and which of them may have events, output or a new deadline.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -42,18 +43,49 @@ pub(super) struct HubConnection {
     has_events: bool,
     /// Its deadline in `Connections::deadlines`.
     deadline: Option<Instant>,
-    /// Its bytes in `Connections::bytes`.
-    bytes: usize,
+    /// The bytes of what its client said of itself. They last as long as the session.
+    description: usize,
+    /// Its part of `Connections::usage`.
+    usage: Usage,
+}
+
+/// Bytes that connections hold because of their clients.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    /// All of them.
+    pub(super) bytes: usize,
+    /// Those of sessions without their requests, which the end of the sessions frees.
+    pub(super) sessions: usize,
+}
+
+impl Usage {
+    const fn plus(self, other: Self) -> Self {
+        Self { bytes: self.bytes + other.bytes, sessions: self.sessions + other.sessions }
+    }
+
+    const fn minus(self, part: Self) -> Self {
+        Self { bytes: self.bytes - part.bytes, sessions: self.sessions - part.sessions }
+    }
+}
+
+impl HubConnection {
+    fn usage(&mut self) -> Usage {
+        let usage = self.http.usage();
+        let session = usage.session + self.description;
+        let sessions = if self.tenure == Tenure::Session { session } else { 0 };
+        Usage { bytes: usage.requests + session, sessions }
+    }
 }
 
 /// Connections by id.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
-    open: BTreeMap<HubConnectionId, HubConnection>,
+    /// Boxed: a tree moves its values.
+    open: BTreeMap<HubConnectionId, Box<HubConnection>>,
     touched: VecDeque<HubConnectionId>,
     with_events: VecDeque<HubConnectionId>,
     deadlines: BTreeSet<(Instant, HubConnectionId)>,
-    bytes: usize,
+    usage: Usage,
     next: u64,
 }
 
@@ -63,8 +95,8 @@ impl Connections {
     }
 
     /// Returns the bytes that all connections hold because of their clients.
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes
+    pub(super) fn usage(&self) -> Usage {
+        self.usage
     }
 
     pub(super) fn insert(
@@ -72,6 +104,7 @@ impl Connections {
         http: HttpServer,
         tenure: Tenure,
         principal: Option<Principal>,
+        description: usize,
     ) -> HubConnectionId {
         let id = HubConnectionId(self.next);
         self.next += 1;
@@ -83,9 +116,10 @@ impl Connections {
             is_touched: false,
             has_events: false,
             deadline: None,
-            bytes: 0,
+            description,
+            usage: Usage::default(),
         };
-        self.open.insert(id, connection);
+        self.open.insert(id, Box::new(connection));
         self.touch(id);
         id
     }
@@ -104,6 +138,12 @@ impl Connections {
 
     pub(super) fn ids(&self) -> Vec<HubConnectionId> {
         self.open.keys().copied().collect()
+    }
+
+    /// Returns the connections of a principal.
+    pub(super) fn ids_of(&self, principal: &Principal) -> Vec<HubConnectionId> {
+        let of_it = self.open.iter().filter(|(_, it)| it.principal.as_ref() == Some(principal));
+        of_it.map(|(id, _)| *id).collect()
     }
 
     /// Returns whether a session must not count as idle.
@@ -138,18 +178,14 @@ impl Connections {
         while let Some(id) = self.touched.pop_front() {
             let Some(connection) = self.open.get_mut(&id) else { continue };
             connection.is_touched = false;
-            let others = self.bytes - connection.bytes;
-            let usage = |http: &mut HttpServer| {
-                let usage = http.usage();
-                usage.requests + usage.session
-            };
-            let mut bytes = usage(&mut connection.http);
-            if bytes > connection.bytes && others + bytes > bytes_max {
+            let others = self.usage.minus(connection.usage);
+            let mut usage = connection.usage();
+            if usage.bytes > connection.usage.bytes && others.bytes + usage.bytes > bytes_max {
                 connection.http.drop_replays();
-                bytes = usage(&mut connection.http);
+                usage = connection.usage();
             }
-            connection.bytes = bytes;
-            self.bytes = others + bytes;
+            connection.usage = usage;
+            self.usage = others.plus(usage);
             while let Some(exchange) = connection.http.poll_ready() {
                 ready.extend(connection.exchanges.get(&exchange));
             }
@@ -188,7 +224,7 @@ impl Connections {
             connection.http.shrink();
             return;
         }
-        self.bytes -= connection.bytes;
+        self.usage = self.usage.minus(connection.usage);
         if let Some(at) = connection.deadline {
             self.deadlines.remove(&(at, id));
         }

@@ -6,9 +6,8 @@ use core::time::Duration;
 ///
 /// [`Limits`](crate::Limits) bound each connection. These limits bound all connections together.
 ///
-/// A hub with these limits holds at most about 1 KiB for each exchange, 32 KiB for each session and
-/// four times [`bytes_max`](Self::bytes_max), and the descriptions of the clients of sessions,
-/// which [`Limits::peer_bytes_max`](crate::Limits::peer_bytes_max) bounds.
+/// A hub with these limits holds at most about 32 KiB for each exchange and each session, and four
+/// times [`bytes_max`](Self::bytes_max), in addition to the responses of the application.
 ///
 /// Minor releases add fields: write `..HubLimits::default()`.
 ///
@@ -16,14 +15,15 @@ use core::time::Duration;
 /// use mcp_proto::http::HubLimits;
 ///
 /// let limits = HubLimits { sessions_max: 50, ..HubLimits::default() };
-/// assert_eq!(limits.exchanges_max, 1_000);
+/// assert_eq!(limits.exchanges_max, 4_000);
 /// ```
 // SEC-18: what clients can make a server hold is bounded.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HubLimits {
-    /// The maximum number of open exchanges, including event streams. Default: 1,000.
+    /// The maximum number of open exchanges, including event streams. Default: 4,000.
     ///
-    /// Further requests receive status 503.
+    /// Further requests receive status 503. Allow several for each session: its client may keep an
+    /// event stream open.
     pub exchanges_max: usize,
     /// The maximum number of sessions. Default: 1,000.
     ///
@@ -35,11 +35,12 @@ pub struct HubLimits {
     /// Requests for further sessions receive status 429. Clients without a principal are not
     /// limited: if they are not trusted, the driver must limit the rate of their requests.
     pub sessions_per_principal_max: usize,
-    /// The maximum bytes of bodies that are being read, requests in flight, unsent responses,
-    /// replay buffers and subscriptions. Default: 256 MiB.
+    /// The maximum bytes of bodies that are being read, requests in flight, replay buffers,
+    /// subscriptions and the descriptions of clients. Default: 256 MiB.
     ///
     /// While the limit is exceeded, a session that grows loses its replay buffer. A request that
-    /// would exceed the limit ends idle sessions, and receives status 503 if that does not suffice.
+    /// would exceed the limit receives status 503. Before that, it ends idle sessions, while all
+    /// sessions together hold more than half of the limit.
     pub bytes_max: usize,
     /// How long a session may be idle before it ends. Default: 30 min.
     ///
@@ -56,7 +57,7 @@ pub struct HubLimits {
 impl Default for HubLimits {
     fn default() -> Self {
         Self {
-            exchanges_max: 1_000,
+            exchanges_max: 4_000,
             sessions_max: 1_000,
             sessions_per_principal_max: 250,
             bytes_max: 256 << 20,

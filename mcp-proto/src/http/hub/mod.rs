@@ -95,6 +95,8 @@ type SchemaOf = dyn Fn(&str) -> Option<Raw> + Send;
 /// ```
 pub struct HttpHub {
     config: Config,
+    /// For requests of legacy clients without a session.
+    sessionless_config: Config,
     policy: Policy,
     settings: Arc<StreamSettings>,
     limits: HubLimits,
@@ -138,6 +140,7 @@ impl HttpHub {
         let limits = HubLimits::default();
         Self {
             policy: Policy::from_config(&config),
+            sessionless_config: config.clone().without_sessions(),
             config,
             settings: Arc::default(),
             has_streams: true,
@@ -362,12 +365,16 @@ impl HttpHub {
     }
 
     /// Closes all connections of `principal`, for example because it is locked out.
+    ///
+    /// A request whose body is still being read may open a session afterwards.
     pub fn end_principal(&mut self, now: Instant, principal: &Principal) {
-        for id in self.connections.ids() {
-            if let Some(connection) = self.connections.touch(id)
-                && connection.principal.as_ref() == Some(principal)
-            {
-                connection.http.close(now);
+        self.now = self.now.max(now);
+        for id in self.sessions.remove_principal(principal) {
+            self.end(id);
+        }
+        for id in self.connections.ids_of(principal) {
+            if let Some(connection) = self.connections.touch(id) {
+                connection.http.close(self.now);
             }
         }
         self.settle();
@@ -375,11 +382,18 @@ impl HttpHub {
 
     /// Returns an exchange whose response, or whose next chunk, has become ready.
     ///
-    /// Poll the exchange until [`poll_head`](Self::poll_head) or [`poll_chunk`](Self::poll_chunk)
-    /// returns `None`, a whole body or [`BodyChunk::End`]: only then is it returned again. A driver
-    /// that stops earlier, because a socket is full, continues when the socket is writable.
+    /// Poll its head, unless that was returned before, and then its chunks until
+    /// [`poll_chunk`](Self::poll_chunk) returns `None` or [`BodyChunk::End`]: only then is it
+    /// returned again. A driver that stops earlier, because a socket is full, continues when the
+    /// socket is writable.
     pub fn poll_ready(&mut self) -> Option<HubExchangeId> {
-        self.settle();
+        self.next_ready().or_else(|| {
+            self.settle();
+            self.next_ready()
+        })
+    }
+
+    fn next_ready(&mut self) -> Option<HubExchangeId> {
         let exchanges = &self.exchanges;
         core::iter::from_fn(|| self.ready.pop_front()).find(|id| exchanges.contains_key(id))
     }

@@ -57,6 +57,9 @@ impl<'a> HubRequest<'a> {
     }
 }
 
+/// The memory of a kept header beyond its text.
+const HEADER_BYTES: usize = 128;
+
 /// A POST whose body is being read.
 pub(super) struct PendingBody {
     pub(super) head: PostHead,
@@ -91,8 +94,8 @@ impl PendingBody {
 
     /// Returns the bytes of the body and the headers.
     pub(super) fn bytes(&self) -> usize {
-        self.headers.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
-            + self.body.len()
+        let header = |(name, value): &(String, Vec<u8>)| name.len() + value.len() + HEADER_BYTES;
+        self.headers.iter().map(header).sum::<usize>() + self.body.len()
     }
 }
 

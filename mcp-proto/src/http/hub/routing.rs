@@ -40,7 +40,7 @@ impl HttpHub {
         // Connections whose events were not polled outlive their exchanges.
         let connections_max = limits.exchanges_max.saturating_add(limits.sessions_max);
         if exchanges >= limits.exchanges_max || self.connections.len() >= connections_max {
-            return Err(busy(503, "too many exchanges (`HubLimits::exchanges_max`)"));
+            return Err(over_limit(503, "too many exchanges (`HubLimits::exchanges_max`)"));
         }
         if let Some(granted) = page.preflight(&self.policy, request.method, request.headers) {
             check_origin(&self.policy, request.headers)?;
@@ -87,14 +87,16 @@ impl HttpHub {
             Post::Sessionless { message, .. } if !message.needs_response() => {
                 return Ok(ReplySource::Reply(Reply::empty(202)));
             }
-            Post::Initialize { .. } => return self.open_session(caller, principal, decoded),
+            Post::Initialize { .. } => {
+                return self.open_session(caller, principal, body.len(), decoded);
+            }
             Post::Session { session, version, message } => {
                 let is_json = is_json || !self.has_streams;
                 let request = message.request_id();
                 let (id, http) = self.session(&session, principal.as_ref(), request)?;
                 check_version(version, http.peer().map(|peer| peer.revision), request)?;
                 if !http.wants_input() {
-                    return Err(busy(503, "the session accepts no input for now"));
+                    return Err(over_limit(503, "the session accepts no input for now"));
                 }
                 let exchange = deliver(now, http, message.needs_response(), caller, decoded);
                 if is_json {
@@ -107,7 +109,7 @@ impl HttpHub {
                 (HttpServer::modern(server, revision, settings), message)
             }
             Post::Sessionless { revision, message } => {
-                let server = Server::new(now, self.config.clone().without_sessions());
+                let server = Server::new(now, self.sessionless_config.clone());
                 (HttpServer::sessionless(now, server, revision, &message, settings), message)
             }
         };
@@ -118,7 +120,7 @@ impl HttpHub {
         if is_json || !self.has_streams && !is_subscription(&message) {
             http.require_json(exchange);
         }
-        let id = self.connections.insert(http, Tenure::Exchange, principal);
+        let id = self.connections.insert(http, Tenure::Exchange, principal, 0);
         Ok(ReplySource::Connection(id, exchange))
     }
 
@@ -128,29 +130,37 @@ impl HttpHub {
         &mut self,
         caller: Option<Arc<Caller>>,
         principal: Option<Principal>,
+        body_bytes: usize,
         decoded: DecodedMessage<'_>,
     ) -> Result<ReplySource, Refusal> {
         let max = self.limits.sessions_per_principal_max;
         if principal.as_ref().is_some_and(|owner| self.sessions.count_of(owner) >= max) {
             let why = "too many sessions (`HubLimits::sessions_per_principal_max`)";
-            return Err(busy(429, why));
+            return Err(over_limit(429, why));
         }
+        let description = HttpServer::description_bytes(body_bytes);
+        self.require_bytes(description)?;
         let session: Arc<str> = (self.new_session_id)().into();
         let server = Server::new(self.now, self.config.clone());
-        let settings = Arc::clone(&self.settings);
+        let mut settings = Arc::clone(&self.settings);
+        if !self.has_streams {
+            // No client can read what is kept.
+            Arc::make_mut(&mut settings).replay_bytes_max = 0;
+        }
         let mut http = HttpServer::legacy(server, Arc::clone(&session), settings);
         let exchange = deliver(self.now, &mut http, true, caller, decoded);
         if http.peer().is_none() {
-            let id = self.connections.insert(http, Tenure::Exchange, principal);
+            let id = self.connections.insert(http, Tenure::Exchange, principal, 0);
             return Ok(ReplySource::Connection(id, exchange));
         }
         if session.is_empty() || self.sessions.contains(&session) {
             return Err(Refusal::new(500, "session id is empty or taken"));
         }
         if self.sessions.has_room().is_err() && !self.evict() {
-            return Err(busy(503, "too many sessions (`HubLimits::sessions_max`)"));
+            return Err(over_limit(503, "too many sessions (`HubLimits::sessions_max`)"));
         }
-        let id = self.connections.insert(http, Tenure::Session, principal.clone());
+        let owner = principal.clone();
+        let id = self.connections.insert(http, Tenure::Session, owner, description);
         self.sessions.insert(self.now, session, principal.as_ref(), id)?;
         Ok(ReplySource::Connection(id, exchange))
     }
@@ -173,16 +183,18 @@ impl HttpHub {
     /// Checks that the connections may hold more bytes; ends idle sessions if necessary.
     pub(super) fn require_bytes(&mut self, more: usize) -> Result<(), Refusal> {
         for _ in 0..EVICTIONS_MAX {
-            let held = self.connections.bytes() + self.bodies_bytes;
+            let usage = self.connections.usage();
+            let held = usage.bytes + self.bodies_bytes;
             if held.saturating_add(more) <= self.limits.bytes_max {
                 return Ok(());
             }
-            if !self.evict() {
+            // Requests that fill the budget do not end sessions.
+            if usage.sessions <= self.limits.bytes_max / 2 || !self.evict() {
                 break;
             }
             self.settle();
         }
-        Err(busy(503, "too many bytes (`HubLimits::bytes_max`)"))
+        Err(over_limit(503, "too many bytes (`HubLimits::bytes_max`)"))
     }
 
     /// Ends the idle session that would expire first. Returns whether there was one.
@@ -277,6 +289,6 @@ fn is_subscription(message: &PostedMessage) -> bool {
 }
 
 /// Returns the refusal of a request that exceeds a limit of the hub.
-fn busy(status: u16, why: &'static str) -> Refusal {
+fn over_limit(status: u16, why: &'static str) -> Refusal {
     Refusal::new(status, why).header("retry-after", RETRY_AFTER)
 }

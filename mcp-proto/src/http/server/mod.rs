@@ -184,6 +184,18 @@ impl HttpServer {
         !self.exchanges.is_empty() || !self.server.is_closed() && self.streams.has_unanswered()
     }
 
+    /// Returns the bytes to count for the description of a client that opens a session with a body
+    /// of this length. They last as long as the session.
+    ///
+    /// Decoded, a long list of small values takes many times the size of its text.
+    #[must_use]
+    pub const fn description_bytes(body: usize) -> usize {
+        const FREE: usize = 1024;
+        const FACTOR: usize = 24;
+        // Budgets count text, and a byte of text costs up to four.
+        if body > FREE { body * FACTOR / 4 } else { 0 }
+    }
+
     /// Returns how many bytes of memory this server holds because of its client.
     ///
     /// Takes O(1) time, plus the time to assign new outgoing messages to their streams.
@@ -460,11 +472,7 @@ impl HttpServer {
         let exchange = self.exchanges.get(&id)?;
         let stream = self.streams.read_by(exchange.stream(), id);
         let unread = stream.map(MessageStream::unread);
-        let Some(kind) = exchange.response(unread, self.server.is_closed()) else {
-            set_announced(&mut self.exchanges, id, false);
-            return None;
-        };
-        match kind {
+        match exchange.response(unread, self.server.is_closed())? {
             ResponseKind::Json { is_request } => {
                 return Some(self.finish_with_json(id, is_request));
             }

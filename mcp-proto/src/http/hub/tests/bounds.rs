@@ -60,13 +60,13 @@ fn bytes_are_limited_and_idle_sessions_make_room() {
     let mut fixture = Fixture::with(HubLimits { bytes_max: 4096, ..HubLimits::default() });
     let session = fixture.open("");
     let now = fixture.now;
-    for _ in 0..10 {
+    for _ in 0..25 {
         fixture.hub.for_each_server(|_, server| {
             server.notify_changed(now, crate::Change::Tools).unwrap();
         });
     }
     assert_eq!(fixture.ready(), []);
-    assert!(fixture.hub.connections.bytes() > 1000, "messages wait for a reader");
+    assert!(fixture.hub.connections.usage().sessions > 2048, "messages wait for a reader");
     let mut body = call();
     body["params"]["arguments"] = json!({"text": "x".repeat(3500)});
     let fields =
@@ -91,9 +91,46 @@ fn a_session_that_grows_beyond_the_limit_loses_its_replay_buffer() {
             server.notify_changed(now, crate::Change::Tools).unwrap();
         });
         assert_eq!(fixture.ready(), []);
-        assert!(fixture.hub.connections.bytes() <= 4096);
+        assert!(fixture.hub.connections.usage().bytes <= 4096);
     }
     assert_eq!(fixture.hub.session_count(), 1);
+}
+
+#[test]
+fn bodies_that_fill_the_budget_end_no_session() {
+    let mut fixture = Fixture::with(HubLimits { bytes_max: 4096, ..HubLimits::default() });
+    let session = fixture.open("");
+    let headers = headers(&[]);
+    let request = HubRequest::new("POST", &headers);
+    let slow = fixture.hub.handle_head(fixture.now, &request);
+    fixture.hub.handle_body(fixture.now, slow, &[b' '; 4000]);
+    let other = fixture.hub.handle_head(fixture.now, &request);
+    fixture.hub.handle_body(fixture.now, other, &[b' '; 1000]);
+    assert_eq!(fixture.hub.poll_head(other).unwrap().status, 503);
+    fixture.hub.handle_gone(fixture.now, slow);
+    assert_eq!(fixture.within(&session, "", &call()).status, 200);
+}
+
+#[test]
+fn the_descriptions_of_clients_are_counted() {
+    let mut fixture = Fixture::with(HubLimits { bytes_max: 16 << 10, ..HubLimits::default() });
+    let params = json!({"protocolVersion": LEGACY, "capabilities": {"x": "y".repeat(2000)},
+        "clientInfo": {"name": "c", "version": "1"}});
+    let body = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+    assert_eq!(fixture.send("POST", &[], "", &body).status, 200);
+    assert!(fixture.hub.connections.usage().sessions > 12_000);
+    // The first session makes room for the second one.
+    assert_eq!(fixture.send("POST", &[], "", &body).status, 200);
+    assert_eq!(fixture.hub.session_count(), 1);
+}
+
+#[test]
+fn each_kept_header_counts() {
+    let mut fixture = Fixture::with(HubLimits { bytes_max: 4096, ..HubLimits::default() });
+    let headers = headers(&[("Mcp-", ""); 64]);
+    let refused = fixture.hub.handle_head(fixture.now, &HubRequest::new("POST", &headers));
+    assert_eq!(fixture.hub.poll_head(refused).unwrap().status, 503);
+    fixture.assert_empty();
 }
 
 #[test]

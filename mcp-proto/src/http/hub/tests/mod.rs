@@ -196,7 +196,7 @@ impl Fixture {
     fn assert_empty(&mut self) {
         while self.hub.poll_event().is_some() {}
         assert_eq!(self.hub.poll_ready(), None);
-        assert_eq!((self.hub.connections.len(), self.hub.connections.bytes()), (0, 0));
+        assert_eq!((self.hub.connections.len(), self.hub.connections.usage().bytes), (0, 0));
         assert_eq!((self.hub.exchanges.len(), self.hub.bodies_bytes), (0, 0));
         assert_eq!((self.hub.session_count(), self.hub.poll_timeout()), (0, None));
     }

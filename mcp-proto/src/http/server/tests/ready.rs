@@ -43,6 +43,8 @@ fn an_event_stream_is_ready_again_once_it_was_drained() {
     fixture.now += StreamSettings::default().keep_alive;
     fixture.session.handle_timeout(fixture.now);
     assert_eq!(ready(&mut fixture), [listening], "a comment is due");
+    assert_eq!(fixture.session.poll_reply(listening), None, "its head was returned before");
+    assert_eq!(ready(&mut fixture), [], "its socket may be full");
     fixture.session.close(fixture.now);
     assert_eq!(ready(&mut fixture), [], "it was not drained since");
     while fixture.session.poll_chunk(listening) != Some(BodyChunk::End) {}

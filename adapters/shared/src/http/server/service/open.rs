@@ -215,7 +215,7 @@ impl ServiceShared {
         let machine = Machine::new(clock.now(), self.config.clone());
         let settings = Arc::clone(&self.options.settings);
         let session = HttpServer::legacy(machine, Arc::clone(&id), settings);
-        let description = description_bytes(body.len());
+        let description = HttpServer::description_bytes(body.len());
         let link = self.link(clock, HttpBinding::Streamable(session), description, &self.parts);
         let serving = Serving::new(Arc::clone(&link), principal.clone());
         let is_open = |http: &mut HttpServer| http.peer().is_some();
@@ -400,17 +400,6 @@ pub(super) fn caller(head: &RequestHead, principal: Option<&Principal>) -> Arc<C
         Some(principal) => caller.with_principal(principal.clone()),
         None => caller,
     })
-}
-
-/// Returns the memory of a client's description in a body of this length, beyond what each session
-/// may hold anyway.
-///
-/// Decoded, a long list of small values takes many times the size of its text.
-pub(super) const fn description_bytes(body: usize) -> usize {
-    const FREE: usize = 1024;
-    const FACTOR: usize = 24;
-    // The budget counts text, and a byte of text costs up to four.
-    if body > FREE { body * FACTOR / 4 } else { 0 }
 }
 
 /// How long a message waits for room in its session.

@@ -7,11 +7,11 @@ use http::Response;
 use http::request::Parts;
 use mcp_proto::Principal;
 use mcp_proto::http::legacy_sse::{SseServer, admit_message, admit_stream};
-use mcp_proto::http::{Refusal, Reply};
+use mcp_proto::http::{HttpServer, Refusal, Reply};
 use mcp_proto::server::Server as Machine;
 
 use super::authorize_batch::parse;
-use super::open::{PATIENCE, caller, description_bytes};
+use super::open::{PATIENCE, caller};
 use super::shared::ServiceShared;
 use crate::exec::clock::Clock;
 use crate::http::server::body::{Exchange, ResponseBody};
@@ -127,7 +127,7 @@ impl ServiceShared {
         self.authorize_sse(head, &caller, &body)?;
         self.wait_for_room(&link).await?;
         link.trace.input(&body);
-        let description = description_bytes(body.len());
+        let description = HttpServer::description_bytes(body.len());
         let handled = link.with_request(|state, now| {
             state.role.principal = caller.principal().cloned();
             let was_open = state.connection.peer().is_some();
