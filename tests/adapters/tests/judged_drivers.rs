@@ -5,16 +5,17 @@
 //! | `shared` | that of tokio and smol | virtual | everything |
 //! | `tokio` | that of tokio | tokio's, paused | everything but a deadline that is too early |
 //! | `smol` | that of smol | real | everything but a deadline that is too early |
+//! | `blocking` | threads | real | what holds once all threads wait |
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::future::Future;
-use std::io;
+use std::io::{self, Read, Write};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant as RealInstant};
 
 use mcp_adapter::io::{AsyncRead, AsyncWrite};
@@ -25,9 +26,10 @@ use mcp_adapter::proto::testing::{
 };
 use mcp_adapter::proto::{Endpoint as _, Instant, server};
 use mcp_adapter::{DriverHandle, Runtime, Server, Streams};
+use mcp_blocking::Threads;
 use mcp_smol::Smol;
 use mcp_tokio::Tokio;
-use smol::future::yield_now;
+use smol::future::{block_on, yield_now};
 use tokio::io::ReadBuf;
 
 /// How long a real timer or thread may take.
@@ -43,7 +45,7 @@ fn open<R: Runtime>() -> (JudgedConnection, Handle) {
 
 /// The stream of a driver, and the tasks and threads that wait for it.
 #[derive(Clone, Default)]
-struct Shared(Arc<Mutex<State>>);
+struct Shared(Arc<(Mutex<State>, Condvar)>);
 
 #[derive(Default)]
 struct State {
@@ -56,7 +58,7 @@ struct State {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap()
+        self.0.0.lock().unwrap()
     }
 
     /// Wakes what waits for this reason.
@@ -67,6 +69,7 @@ impl Shared {
             _ => None,
         };
         waiting.into_iter().for_each(Waker::wake);
+        self.0.1.notify_all();
     }
 
     /// Returns what waits for the stream.
@@ -403,4 +406,85 @@ fn smol_passes() {
         Smol::drive(driving, stream.clone(), stream).await.unwrap();
     });
     check_driver(OnSmol(polled)).unwrap();
+}
+
+impl Shared {
+    /// Blocks until `attempt` succeeds. Until then, `waiting` holds a waker.
+    fn block<T>(
+        &self,
+        waiting: fn(&mut State) -> &mut Option<Waker>,
+        mut attempt: impl FnMut(&mut DriverStream) -> Option<T>,
+    ) -> T {
+        let mut state = self.lock();
+        loop {
+            if let Some(done) = attempt(&mut state.stream) {
+                *waiting(&mut state) = None;
+                return done;
+            }
+            *waiting(&mut state) = Some(Waker::noop().clone());
+            state = self.0.1.wait(state).unwrap();
+        }
+    }
+}
+
+impl Read for Shared {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Ok(self.block(|state| &mut state.reader, |stream| stream.read(buffer)))
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(self.block(|state| &mut state.writer, |stream| stream.write(bytes)))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The threads of `mcp-blocking`. Their timers are real.
+struct OnThreads {
+    connection: JudgedConnection,
+    stream: Shared,
+}
+
+impl OnThreads {
+    fn start() -> (Self, JoinHandle<()>) {
+        let (connection, driving) = open::<Threads>();
+        let stream = Shared::default();
+        let (reader, writer) = (stream.clone(), stream.clone());
+        let run = || block_on(Threads::drive(driving, reader, writer)).unwrap();
+        (Self { connection, stream }, thread::spawn(run))
+    }
+}
+
+impl Driver for OnThreads {
+    fn wake(&mut self, now: Instant, _: WakeReason) -> DriverWait {
+        self.connection.advance_clock(now);
+        self.stream.0.1.notify_all();
+        let began = RealInstant::now();
+        loop {
+            let settled = self.connection.visit(|machine| {
+                let wait = self.stream.wait(machine.poll_timeout());
+                (wait, machine.is_settled(&self.stream.lock().stream, wait))
+            });
+            let (wait, is_settled) = settled.unwrap();
+            if is_settled || began.elapsed() > PATIENCE {
+                return wait;
+            }
+            thread::yield_now();
+        }
+    }
+
+    fn visit<T>(&mut self, visit: impl FnOnce(&mut DriverMachine, &mut DriverStream) -> T) -> T {
+        self.connection.visit(|machine| visit(machine, &mut self.stream.lock().stream)).unwrap()
+    }
+}
+
+#[test]
+fn blocking_passes() {
+    let (driver, threads) = OnThreads::start();
+    check_driver(driver).unwrap();
+    threads.join().unwrap();
 }

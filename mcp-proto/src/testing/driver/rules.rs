@@ -18,7 +18,11 @@ impl DriverMachine {
     #[must_use]
     pub fn is_settled(&mut self, stream: &DriverStream, wait: DriverWait) -> bool {
         let is_ready = ready(self, stream, wait).is_some();
-        self.broken.is_some() || (!is_ready && broken_rule(self, stream, wait).is_none())
+        // Bytes are marked as written after the write; until then, they hold the input back.
+        let unwritten = self.produced.len().saturating_sub(stream.written.len());
+        let is_marked = wait.output || self.outbox().waiting() <= unwritten;
+        let is_still = !is_ready && is_marked;
+        self.broken.is_some() || (is_still && broken_rule(self, stream, wait).is_none())
     }
 }
 
