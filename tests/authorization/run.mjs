@@ -243,7 +243,7 @@ async function visit(browser, url, declines) {
     check(page.status < 500, 'the page of the client', page);
 }
 
-// The same with our client, which receives only the URL of the server.
+// As before, with our client, which receives only the URL of the server.
 async function ourClient(resource, runtime, provider, format) {
     const browser = new Browser();
     const args = ['--runtime', runtime, resource];
