@@ -54,7 +54,8 @@ pub trait Endpoint {
     /// Handles received bytes that the connection may keep.
     ///
     /// The effect is that of [`handle_input`](Self::handle_input). If `input` is exactly one line
-    /// of at least 4 KiB, though, events refer to large parts of it instead of copying them.
+    /// of at least 4 KiB, though, events refer to large parts of it instead of copying them. They
+    /// keep the whole allocation alive, so pass one that holds nothing else.
     ///
     /// ```
     /// use bytes::Bytes;

@@ -12,7 +12,7 @@ pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR, REQUEST_BYTES, SHA
 ///
 /// Byte limits count JSON text. The costs given for each limit are memory per connection;
 /// [`memory_max`](Self::memory_max) returns an upper bound for their sum. With the defaults, an
-/// idle connection costs less than 4 KiB, and up to 64 KiB more after large messages;
+/// idle connection costs less than 4 KiB, and up to 112 KiB more after large messages;
 /// [`idle_bytes_max`](Self::idle_bytes_max) lowers both. [`small`](Self::small) suits devices.
 ///
 /// ```
@@ -35,15 +35,16 @@ pub struct Limits {
     /// Maximum number of bytes that the event loop passes to one call of `handle_input`, at least
     /// 1. Default: 64 KiB.
     ///
-    /// Each call queues all events and error replies that its input causes: up to 300 bytes for
-    /// each byte of input. The connection cannot refuse more input than this; event loops read, or
+    /// Each call queues all events and error replies that its input causes: up to 350 bytes for
+    /// each byte of input, and on a client another 8 for each subscription. The connection cannot refuse more input than this; event loops read, or
     /// pass on, at most this number of bytes at a time.
     pub input_bytes_max: usize,
     /// Maximum capacity, in bytes, that each of the buffers keeps while it is empty.
     /// Default: 16 KiB.
     ///
-    /// These are the buffers of incomplete input, of events, of output, and of params that are
-    /// being written. With 0, an idle connection also frees its tables, as
+    /// These are the buffers of incomplete input, of events, and of params that are being written.
+    /// The buffer of output keeps four times this capacity, and one that was given back with
+    /// [`Outbox::reuse`](crate::Outbox::reuse) until the next output but one. With 0, an idle connection also frees its tables, as
     /// [`MessageEndpoint::shrink`](crate::MessageEndpoint::shrink) does, whenever all its events
     /// have been polled: this takes the least memory, and several allocations for each message.
     pub idle_bytes_max: usize,
@@ -165,8 +166,9 @@ pub struct Limits {
     /// Default: 1 MiB.
     ///
     /// A larger handshake fails; a modern request that exceeds the limit is refused before it is
-    /// decoded. A name and version (`clientInfo` or `serverInfo`) of more than 112 bytes and a
-    /// quarter of this limit is ignored; in the result of `initialize`, it fails the handshake.
+    /// decoded. A name and version (`clientInfo` or `serverInfo`) longer than a quarter of this
+    /// limit, or than 112 bytes if that is more, is ignored; in the result of `initialize`, it fails
+    /// the handshake.
     ///
     /// Each session and each modern request in flight costs up to eight times this limit. The cost
     /// of a request counts towards [`requests_bytes_max`](Self::requests_bytes_max).
@@ -275,7 +277,7 @@ impl Limits {
     /// Returns limits for small devices, with a [`memory_max`](Self::memory_max) below 64 KiB.
     ///
     /// Messages have at most 1 KiB. One request, one call, one subscription and one queued event
-    /// are allowed at a time, and peers describe themselves in at most 512 bytes. Memory is freed
+    /// are allowed at a time, and peers describe themselves in at most 448 bytes. Memory is freed
     /// as soon as it is empty. Timeouts are those of the [default](Self::default).
     ///
     /// ```
@@ -305,7 +307,7 @@ impl Limits {
             subscriptions_max: 1,
             subscription_uris_max: 1,
             subscriptions_bytes_max: 64,
-            peer_bytes_max: 512,
+            peer_bytes_max: 448,
             list_entries_max: 16,
             list_bytes_max: 4096,
             ..Self::default()

@@ -11,7 +11,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 /// The number of keys per chunk. A single remaining entry keeps the memory of its whole chunk.
-const CHUNK: u64 = 8;
+pub(crate) const CHUNK: u64 = 8;
 
 type Slots<V> = Box<[Option<V>; CHUNK as usize]>;
 

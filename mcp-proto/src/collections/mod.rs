@@ -7,6 +7,8 @@ mod small_map;
 mod sorted_map;
 
 pub(crate) use deadline_heap::DeadlineHeap;
+#[cfg(test)]
+pub(crate) use id_map::CHUNK;
 pub(crate) use id_map::IdMap;
 pub(crate) use lazy_box::{Empty, LazyBox};
 pub(crate) use small_map::SmallMap;

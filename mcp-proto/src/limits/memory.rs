@@ -48,6 +48,8 @@ impl Limits {
     /// [`wants_input`](crate::Endpoint::wants_input) is true, at most
     /// [`input_bytes_max`](Self::input_bytes_max) bytes at a time.
     ///
+    /// Over a transport of messages, each queued message costs another 208 bytes.
+    ///
     /// Memory that the application supplies is not counted: its configuration, its responses (which
     /// are never refused), the params of its calls and subscriptions, and events that it has
     /// polled.
@@ -64,8 +66,10 @@ impl Limits {
     /// ```
     #[must_use]
     pub fn memory_max(&self) -> usize {
+        let identity = times(self.identity_bytes_max(), IDENTITY_FACTOR);
         let terms = [
-            plus(FIXED_BYTES, times(self.idle_bytes_max, 4)),
+            // Three buffers, and that of output: twice four times as much, while a part is unsent.
+            plus(FIXED_BYTES, times(self.idle_bytes_max, 11)),
             self.input_max(),
             self.events_memory_max(),
             self.requests_memory_max(),
@@ -76,7 +80,7 @@ impl Limits {
             // Cached results are counted by their length.
             times(self.cache_bytes_max, self.retained_factor()),
             // The peer's identity in a handshake and in a request, as text and decoded.
-            times(self.peer_bytes_max, 2 * (IDENTITY_FACTOR / IDENTITY_SHARE + 2)),
+            times(plus(identity, times(self.peer_bytes_max, 2)), 2),
         ];
         terms.into_iter().fold(0, plus)
     }
@@ -110,7 +114,7 @@ impl Limits {
         // The shortest line that breaks a rule has two bytes.
         let mut count = plus(self.events_max, self.input_bytes_max / 2);
         // A list change, in a message of 60 bytes, can reach all subscriptions.
-        count = plus(count, times(self.input_bytes_max / 60, self.subscriptions_max));
+        count = plus(count, times(self.input_bytes_max / 60 + 1, self.subscriptions_max));
         // A subscription can end with one event per resource, and all subscriptions, calls and
         // requests can end together.
         count = plus(count, times(self.subscriptions_max, self.subscription_uris_max));

@@ -96,7 +96,8 @@ struct Stall {
 impl Outbound {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
-            buffer: Outbox::new(limits.idle_bytes_max),
+            // A response is written in one piece, so this buffer is the largest.
+            buffer: Outbox::new(limits.idle_bytes_max.saturating_mul(4)),
             framing: Framing::Messages(Queue::default()),
             held_total: 0,
             stall: None,
@@ -155,6 +156,7 @@ impl Outbound {
         let Framing::Messages(queue) = &mut self.framing else { return None };
         let Some(entry) = queue.entries.pop_front() else {
             self.buffer.compact();
+            queue.entries.shrink_to(self.buffer.idle_bytes_max() / size_of::<Entry>());
             return None;
         };
         let Entry { route, kind, last, revision, bytes, params, .. } = entry;

@@ -10,6 +10,7 @@ use super::entry::{Entry, EntryData};
 use super::recorded::fingerprint;
 use super::recording::Recording;
 use super::render;
+use crate::command::summary::OneLine;
 use crate::endpoint::RoleEndpoint;
 use crate::message_endpoint::MessageEndpoint as _;
 use crate::revision::Side;
@@ -124,13 +125,15 @@ impl<M: RoleEndpoint> Replay<'_, M> {
             }
             EntryData::Event(expected, expected_print) => {
                 self.totals.events += 1;
+                // The summary in a file may have been changed.
+                let shown = OneLine::whole(expected.as_bytes()).to_string();
                 let Some(event) = self.machine.poll_event() else {
-                    return Err(self.divergence(at, expected, "no event"));
+                    return Err(self.divergence(at, shown, "no event"));
                 };
                 let found = event.to_string();
                 if fingerprint(&event) != expected_print {
                     let detail = if found == expected { " with another payload" } else { "" };
-                    return Err(self.divergence(at, expected, format!("{found}{detail}")));
+                    return Err(self.divergence(at, shown, format!("{found}{detail}")));
                 }
             }
             EntryData::Taken(count) => {

@@ -86,7 +86,9 @@ impl fmt::Display for RecordingDisplay<'_> {
                         render::command(&command, outcome, self.payloads)
                     )?;
                 }
-                EntryData::Event(summary, _) => writeln!(f, "{at} {us} ! {summary}")?,
+                EntryData::Event(summary, _) => {
+                    writeln!(f, "{at} {us} ! {}", OneLine::whole(summary.as_bytes()))?;
+                }
                 EntryData::Taken(_) => {}
                 EntryData::Output(bytes) => {
                     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {

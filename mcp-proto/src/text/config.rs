@@ -122,6 +122,9 @@ impl Value for Extensions {
     }
 }
 
+/// How many extensions capabilities declare at most.
+const EXTENSIONS_MAX: usize = 256;
+
 /// Capabilities as an object. Those without open parts are written as the list `declared`.
 struct Declaration {
     declared: Vec<Capability>,
@@ -171,7 +174,13 @@ impl Value for Capabilities {
             all.own_members().0.ok_or_else(|| invalid("experimental", &features))?;
         }
         if let Some(extensions) = parts.extensions {
-            for (id, settings) in ExtraMembers::decode(&extensions)?.iter() {
+            let declared = ExtraMembers::decode(&extensions);
+            let declared = declared.map_err(|error| error.within("extensions"))?;
+            // Each is looked up among the earlier ones.
+            if declared.iter().count() > EXTENSIONS_MAX {
+                return Err(invalid("extensions", &extensions));
+            }
+            for (id, settings) in declared.iter() {
                 all = all.with_extension(id, settings.clone());
                 let own = all.own_members().1.and_then(|own| own.get(id));
                 own.ok_or_else(|| invalid("extensions", &extensions))?;

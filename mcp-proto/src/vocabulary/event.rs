@@ -52,7 +52,8 @@ impl Event {
                     answers.iter().map(|(key, answer)| key.len() + answer.as_bytes().len()).sum()
                 });
                 let state = context.state.as_ref().map_or(0, |state| state.len());
-                let peer = context.meta.as_ref().map_or(0, |meta| identity_cost(meta.as_bytes()));
+                let identity = |meta: &Raw| identity_cost(meta.as_bytes(), usize::MAX);
+                let peer = context.meta.as_ref().map_or(0, identity);
                 request.method.len()
                     + raw(&request.params)
                     + raw(&context.meta)
@@ -95,7 +96,7 @@ mod tests {
         let name = "n".repeat(8192);
         let meta =
             raw(&alloc::format!(r#"{{"io.modelcontextprotocol/clientInfo":{{"name":"{name}"}}}}"#));
-        let identity = identity_cost(meta.as_bytes());
+        let identity = identity_cost(meta.as_bytes(), usize::MAX);
         assert!(identity > 0);
         let context = Context {
             input_responses: Some(InputResponses::new(answers)),

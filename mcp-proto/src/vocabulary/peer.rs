@@ -59,13 +59,14 @@ const META_BYTES_FREE: usize = IDENTITY_BYTES_FREE + 142;
 
 /// Returns the estimated bytes that the decoded `clientInfo` of a `_meta` takes beyond its text.
 ///
-/// Decoded, a long list of small values takes many times the size of its text.
-pub(crate) fn identity_cost(meta: &[u8]) -> usize {
+/// Decoded, a long list of small values takes many times the size of its text. One of more than
+/// `bytes_max` bytes is not decoded.
+pub(crate) fn identity_cost(meta: &[u8], bytes_max: usize) -> usize {
     if meta.len() <= META_BYTES_FREE {
         return 0;
     }
     let info = find(meta, key::CLIENT_INFO).map_or(0, <[u8]>::len);
-    if info > IDENTITY_BYTES_FREE { info * IDENTITY_FACTOR } else { 0 }
+    if info > IDENTITY_BYTES_FREE && info <= bytes_max { info * IDENTITY_FACTOR } else { 0 }
 }
 
 #[cfg(test)]

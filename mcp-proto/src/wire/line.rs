@@ -194,7 +194,7 @@ impl LineReader {
     }
 
     fn take_partial(&mut self) -> CompletedLine {
-        let whole = mem::take(&mut self.partial);
+        let mut whole = mem::take(&mut self.partial);
         let line = self.trim(&whole);
         let start =
             if line.len() + 3 <= whole.len() && whole.starts_with(BOM) { BOM.len() } else { 0 };
@@ -210,6 +210,10 @@ impl LineReader {
             return if too_long { CompletedLine::TooLong } else { CompletedLine::Blank };
         }
         if end - start >= OWNED_BYTES_MIN {
+            // The line may be retained: it must not keep a larger idle buffer alive.
+            if whole.capacity() > 2 * whole.len() {
+                whole.shrink_to_fit();
+            }
             return CompletedLine::Owned(Bytes::from(whole).slice(start..end));
         }
         self.partial = whole;

@@ -108,8 +108,8 @@ impl Outbox {
     /// For backpressure, the taken bytes count as queued until they are
     /// [marked as written](Self::mark_written) or this method is called again.
     ///
-    /// If `chunk` has a larger capacity than [`Limits::idle_bytes_max`], its buffer is freed by the
-    /// next call that takes bytes.
+    /// If `chunk` has a capacity of more than four times [`Limits::idle_bytes_max`], its buffer is
+    /// freed by the next call that takes bytes.
     ///
     /// [`Limits::idle_bytes_max`]: crate::Limits::idle_bytes_max
     ///
@@ -144,9 +144,11 @@ impl Outbox {
 
     /// Takes back a buffer whose bytes were [taken](Self::take_all) and written.
     ///
-    /// The queue can use this buffer again, so that the next large message needs no new buffer.
+    /// The queue can use this buffer again, so that the next large message needs no new buffer. It
+    /// keeps none if [`Limits::idle_bytes_max`](crate::Limits::idle_bytes_max) is 0.
     pub fn reuse(&mut self, mut buffer: Vec<u8>) {
-        if self.is_empty() && self.sent == 0 && buffer.capacity() > self.buffer.capacity() {
+        let is_idle = self.is_empty() && self.sent == 0 && self.idle_bytes_max > 0;
+        if is_idle && buffer.capacity() > self.buffer.capacity() {
             buffer.clear();
             self.buffer = buffer;
         }

@@ -52,7 +52,7 @@ impl Session {
         if self.counts_client { work(server) } else { counted(|| work(server)) }
     }
 
-    /// Carries messages in pieces of 16 bytes, and responds, until nothing is left to do.
+    /// Carries messages in pieces of 8 bytes, and responds, until nothing is left to do.
     fn settle(&mut self) {
         loop {
             let requests = self.client(|client| {

@@ -107,7 +107,9 @@ impl Inbound {
         limits: &Limits,
     ) -> Result<(), ErrorObject> {
         let bytes = params.object.map_or(0, |object| object.text.len())
-            + params.meta.map_or(0, |meta| meta.len() + identity_cost(meta));
+            + params
+                .meta
+                .map_or(0, |meta| meta.len() + identity_cost(meta, limits.identity_bytes_max()));
         if self.requests.len() >= limits.requests_max
             || self.requests.bytes() + bytes > limits.requests_bytes_max
         {
@@ -140,7 +142,9 @@ impl Inbound {
             caller: self.caller.clone(),
         };
         let kept = |raw: &Option<Raw>| raw.as_ref().map_or(0, |raw| raw.as_bytes().len());
-        let identity = context.meta.as_ref().map_or(0, |meta| identity_cost(meta.as_bytes()));
+        let identity_max = env.limits().identity_bytes_max();
+        let identity = |meta: &Raw| identity_cost(meta.as_bytes(), identity_max);
+        let identity = context.meta.as_ref().map_or(0, identity);
         let bytes = kept(&request.params) + kept(&context.meta) + identity;
         let delivers_again =
             rule.is_some_and(|rule| rule.may_ask) && rules::takes_requests(&sender.peer);

@@ -31,9 +31,8 @@ pub(crate) fn read_welcome(result: &Raw, identity: &Identity) -> OpenAction {
     let limits = &identity.limits;
     let info = find(result.as_bytes(), "serverInfo").map_or(0, <[u8]>::len);
     if result.as_bytes().len() > limits.peer_bytes_max || info > limits.identity_bytes_max() {
-        return OpenAction::Fault(Fault::BadHandshake(
-            "description exceeds `peer_bytes_max`".into(),
-        ));
+        let why = "description exceeds `Limits::peer_bytes_max`, or `serverInfo` a quarter of it";
+        return OpenAction::Fault(Fault::BadHandshake(why.into()));
     }
     let welcome = match InitializeResult::decode(result) {
         Ok(welcome) => welcome,

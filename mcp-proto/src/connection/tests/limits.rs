@@ -80,7 +80,7 @@ fn the_sender_identity_counts_towards_requests_bytes_max() {
         &format!(r#"{{"io.modelcontextprotocol/clientInfo":{{"name":"{name}","version":"1"}},"#),
         1,
     );
-    let identity = crate::vocabulary::identity_cost(meta.as_bytes());
+    let identity = crate::vocabulary::identity_cost(meta.as_bytes(), usize::MAX);
     assert!(identity > 0);
     let params = format!(r#"{{"name":"t","_meta":{meta}}}"#);
     let held = params.len() + meta.len() + identity;

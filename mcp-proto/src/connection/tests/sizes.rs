@@ -1,12 +1,13 @@
 //! Checks the type sizes that `Limits::memory_max` assumes.
 
+use crate::collections::CHUNK;
 use crate::connection::inbound::{InboundRequest, RareRequest};
 use crate::connection::pending_calls::{Call, RareCall};
 use crate::limits::{CALL_BYTES, EVENT_BYTES, REQUEST_BYTES};
 use crate::vocabulary::{Context, Event, Request};
 
-/// The chunk size of an `IdMap`; one entry can keep a whole chunk allocated.
-const GROUP: usize = 4;
+/// One entry of an `IdMap` can keep a whole chunk allocated.
+const GROUP: usize = CHUNK as usize;
 
 /// Bytes per entry of an id or deadline list, whose capacity can be four times its length.
 const LISTED: usize = 4 * 16;

@@ -39,10 +39,16 @@ impl<R: LinkRole> Link<R> {
             workers.collect_tasks();
         }
         self.trace.input(input);
-        self.with(|state, now| {
-            state.phase.reader_flushes();
-            state.connection.handle_input(now, input);
-        });
+        let mut rest = input;
+        while !rest.is_empty() {
+            self.with(|state, now| {
+                let piece_max = state.connection.limits().input_bytes_max.max(1);
+                let (piece, later) = rest.split_at(piece_max.min(rest.len()));
+                state.phase.reader_flushes();
+                state.connection.handle_input(now, piece);
+                rest = later;
+            });
+        }
     }
 
     /// Runs the handlers of the requests that [`take_input`](Self::take_input) has received, on
