@@ -36,15 +36,17 @@ pub struct Limits {
     /// 1. Default: 64 KiB.
     ///
     /// Each call queues all events and error replies that its input causes: up to 350 bytes for
-    /// each byte of input, and on a client another 8 for each subscription. The connection cannot refuse more input than this; event loops read, or
-    /// pass on, at most this number of bytes at a time.
+    /// each byte of input, and on a client another 8 for each subscription. The connection cannot
+    /// refuse more input than this; event loops read, or pass on, at most this number of bytes at a
+    /// time.
     pub input_bytes_max: usize,
     /// Maximum capacity, in bytes, that each of the buffers keeps while it is empty.
     /// Default: 16 KiB.
     ///
     /// These are the buffers of incomplete input, of events, and of params that are being written.
     /// The buffer of output keeps four times this capacity, and one that was given back with
-    /// [`Outbox::reuse`](crate::Outbox::reuse) until the next output but one. With 0, an idle connection also frees its tables, as
+    /// [`Outbox::reuse`](crate::Outbox::reuse) until the next output but one. With 0, an idle
+    /// connection also frees its tables, as
     /// [`MessageEndpoint::shrink`](crate::MessageEndpoint::shrink) does, whenever all its events
     /// have been polled: this takes the least memory, and several allocations for each message.
     pub idle_bytes_max: usize,
@@ -167,8 +169,8 @@ pub struct Limits {
     ///
     /// A larger handshake fails; a modern request that exceeds the limit is refused before it is
     /// decoded. A name and version (`clientInfo` or `serverInfo`) longer than a quarter of this
-    /// limit, or than 112 bytes if that is more, is ignored; in the result of `initialize`, it fails
-    /// the handshake.
+    /// limit, or than 112 bytes if that is more, is ignored; in the result of `initialize`, it
+    /// fails the handshake.
     ///
     /// Each session and each modern request in flight costs up to eight times this limit. The cost
     /// of a request counts towards [`requests_bytes_max`](Self::requests_bytes_max).

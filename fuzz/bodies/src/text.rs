@@ -37,8 +37,8 @@ const CHECKS: &[fn(&Raw)] = &[
 
 fn check<T: TextForm + Debug>(json: &Raw) {
     written(&T::from_json(json), json);
-    // Of a member that is there twice, the value that does not count is not written: where all
-    // is compared, each is there once.
+    // Of a repeated member, one value counts and the others are not written: values are compared
+    // only without repeated members.
     let Ok(once) = serde_json::from_str::<serde_json::Value>(json.as_str()) else { return };
     let Ok(json) = Raw::from_text(&once.to_string()) else { return };
     let value = T::from_json(&json);

@@ -22,6 +22,10 @@ pub(super) const EVENT_STREAM: &str = "text/event-stream";
 /// The maximum length of `MCP-Protocol-Version` in bytes.
 const VERSION_BYTES_MAX: usize = 64;
 
+/// The maximum length of a session id or a `Last-Event-ID` in bytes.
+// HTTP-30: session ids are visible ASCII. SSE-16: a stream is resumed with `Last-Event-ID`.
+pub(super) const ID_BYTES_MAX: usize = 256;
+
 /// An HTTP request whose method and headers [`admit`] has accepted.
 #[derive(Clone, Eq, PartialEq)]
 pub enum Admitted {
@@ -124,10 +128,10 @@ pub(super) enum SessionHeader {
 }
 
 impl SessionHeader {
-    fn of(policy: &Policy, headers: &RequestHeaders<'_>) -> Self {
+    fn of(headers: &RequestHeaders<'_>) -> Self {
         match headers.session_id {
             Field::Absent => Self::Absent,
-            Field::Once(value) => match visible(value, policy.session_id_bytes_max()) {
+            Field::Once(value) => match visible(value, ID_BYTES_MAX) {
                 Some(id) => Self::Id(Redacted(id.into())),
                 None if value.iter().all(|byte| matches!(byte, b' ' | b'\t')) => Self::Absent,
                 None => Self::Foreign,
@@ -208,7 +212,7 @@ fn by_method(
         "GET" if sessions => get(policy, headers).map(Admitted::Get),
         "DELETE" if sessions => {
             check_session_version(policy, headers)?;
-            SessionHeader::of(policy, headers).require().map(Admitted::Delete)
+            SessionHeader::of(headers).require().map(Admitted::Delete)
         }
         "GET" | "DELETE" => Err(not_allowed(policy, "this server has no sessions")),
         _ => Err(not_allowed(policy, "HTTP method is not supported by Streamable HTTP")),
@@ -270,7 +274,7 @@ fn post(policy: &Policy, headers: &RequestHeaders<'_>) -> Result<PostHead, Refus
     }
     Ok(PostHead {
         version: VersionHeader::of(headers),
-        session: SessionHeader::of(policy, headers),
+        session: SessionHeader::of(headers),
         accepts_events: is_accepted(headers, EVENT_STREAM),
     })
 }
@@ -342,7 +346,7 @@ fn get(policy: &Policy, headers: &RequestHeaders<'_>) -> Result<GetRequest, Refu
     if !is_accepted(headers, EVENT_STREAM) {
         return Err(Refusal::new(406, "`Accept` must include `text/event-stream`"));
     }
-    let session = SessionHeader::of(policy, headers).require()?;
+    let session = SessionHeader::of(headers).require()?;
     let malformed = || Refusal::new(400, "`Last-Event-ID` is malformed");
     let last_event_id = match headers.last_event_id {
         Field::Absent => None,
@@ -350,10 +354,7 @@ fn get(policy: &Policy, headers: &RequestHeaders<'_>) -> Result<GetRequest, Refu
         Field::Once(id) => {
             // Surrounding blanks are not part of the value; non-ASCII ids are sent as UTF-8.
             let id = from_utf8(id).map_err(|_| malformed())?.trim_matches([' ', '\t']);
-            Some(id)
-                .filter(|id| is_event_id(id, policy.event_id_bytes_max()))
-                .ok_or_else(malformed)?
-                .into()
+            Some(id).filter(|id| is_event_id(id, ID_BYTES_MAX)).ok_or_else(malformed)?.into()
         }
     };
     Ok(GetRequest { session, last_event_id: last_event_id.map(Into::into) })

@@ -43,8 +43,6 @@ pub struct Policy {
     pub(super) extensions: Extensions,
     has_no_sessions: bool,
     limits: Limits,
-    session_id_bytes_max: usize,
-    event_id_bytes_max: usize,
 }
 
 /// Accepts all revisions, but only loopback hosts and origins, with the default limits.
@@ -61,8 +59,6 @@ impl Default for Policy {
             has_no_sessions: false,
             without_cors: false,
             limits: Limits::default(),
-            session_id_bytes_max: 256,
-            event_id_bytes_max: 256,
         }
     }
 }
@@ -214,43 +210,10 @@ impl Policy {
         self
     }
 
-    /// Sets the maximum length of a session id in bytes. Default: 256.
-    ///
-    /// A longer id is treated as the id of an unknown session. Each open request uses up to this
-    /// much memory for its session id.
-    // HTTP-30: session ids are visible ASCII.
-    #[must_use]
-    pub const fn with_session_id_bytes_max(mut self, bytes: usize) -> Self {
-        self.session_id_bytes_max = bytes;
-        self
-    }
-
-    /// Sets the maximum length of a `Last-Event-ID` in bytes. Default: 256.
-    ///
-    /// A GET with a longer id is rejected. The id of each open GET takes up to this much memory.
-    // SSE-16: a stream is resumed with `Last-Event-ID`.
-    #[must_use]
-    pub const fn with_event_id_bytes_max(mut self, bytes: usize) -> Self {
-        self.event_id_bytes_max = bytes;
-        self
-    }
-
     /// Returns the maximum body size in bytes.
     #[must_use]
     pub const fn body_bytes_max(&self) -> usize {
         self.limits.message_bytes_max
-    }
-
-    /// Returns the maximum length of a session id in bytes.
-    #[must_use]
-    pub const fn session_id_bytes_max(&self) -> usize {
-        self.session_id_bytes_max
-    }
-
-    /// Returns the maximum length of a `Last-Event-ID` in bytes.
-    #[must_use]
-    pub const fn event_id_bytes_max(&self) -> usize {
-        self.event_id_bytes_max
     }
 
     /// Returns whether the server supports this revision.

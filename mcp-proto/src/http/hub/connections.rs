@@ -54,7 +54,7 @@ pub(super) struct HubConnection {
 pub(super) struct Usage {
     /// All of them.
     pub(super) bytes: usize,
-    /// Those of sessions without their requests, which the end of the sessions frees.
+    /// Those of sessions without their requests.
     pub(super) sessions: usize,
 }
 
@@ -71,9 +71,10 @@ impl Usage {
 impl HubConnection {
     fn usage(&mut self) -> Usage {
         let usage = self.http.usage();
-        let session = usage.session + self.description;
-        let sessions = if self.tenure == Tenure::Session { session } else { 0 };
-        Usage { bytes: usage.requests + session, sessions }
+        // One that is closing is freed when its events were polled, right after.
+        let description = if self.tenure == Tenure::Session { self.description } else { 0 };
+        let sessions = usage.session + description;
+        Usage { bytes: usage.requests + sessions, sessions }
     }
 }
 

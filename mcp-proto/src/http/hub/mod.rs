@@ -60,39 +60,6 @@ type SchemaOf = dyn Fn(&str) -> Option<Raw> + Send;
 /// authenticates clients, calls [`check_origin`](super::check_origin) with the
 /// [policy](Self::policy) before, and sends its own refusals. HTTP+SSE, the transport before
 /// Streamable HTTP, is not part of the hub; see [`legacy_sse`](super::legacy_sse).
-///
-/// ```
-/// use mcp_proto::http::{HttpHub, HubRequest};
-/// use mcp_proto::schema::CallToolResult;
-/// use mcp_proto::server::Config;
-/// use mcp_proto::{Capability, ErrorObject, Instant};
-///
-/// let config = Config::new("clock", "1.0.0").capability(Capability::Tools);
-/// // A real program draws 128 random bits.
-/// let mut hub = HttpHub::new(config, || "7c1e".into());
-///
-/// let headers = [
-///     ("Host", "localhost:8080"),
-///     ("Content-Type", "application/json"),
-///     ("Accept", "application/json, text/event-stream"),
-///     ("MCP-Protocol-Version", "2026-07-28"),
-///     ("Mcp-Method", "tools/call"),
-///     ("Mcp-Name", "now"),
-/// ];
-/// let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"now","_meta":{
-///     "io.modelcontextprotocol/protocolVersion":"2026-07-28",
-///     "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
-/// let now = Instant::ZERO;
-/// let exchange = hub.handle_request(now, &HubRequest::new("POST", &headers), &body[..]);
-/// hub.respond_to_all(now, |request, _context| match &*request.method {
-///     "tools/call" => Ok(CallToolResult::text("noon")),
-///     other => Err(ErrorObject::method_not_found(other)),
-/// });
-/// assert_eq!(hub.poll_ready(), Some(exchange));
-/// let reply = hub.poll_head(exchange).unwrap();
-/// assert_eq!(reply.status, 200);
-/// assert!(reply.body.bytes().starts_with(b"{"));
-/// ```
 pub struct HttpHub {
     config: Config,
     /// For requests of legacy clients without a session.

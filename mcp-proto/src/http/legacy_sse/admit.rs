@@ -2,7 +2,9 @@
 
 use alloc::boxed::Box;
 
-use crate::http::admit::{EVENT_STREAM, check_body_headers, check_origin, is_accepted};
+use crate::http::admit::{
+    EVENT_STREAM, ID_BYTES_MAX, check_body_headers, check_origin, is_accepted,
+};
 use crate::http::header::visible;
 use crate::http::headers::Headers;
 use crate::http::policy::Policy;
@@ -73,7 +75,7 @@ pub fn admit_message(
     let (Some(id), None) = (ids.next(), ids.next()) else {
         return Err(Refusal::new(400, "exactly one query parameter `session_id` is required"));
     };
-    match visible(id.as_bytes(), policy.session_id_bytes_max()) {
+    match visible(id.as_bytes(), ID_BYTES_MAX) {
         Some(id) => Ok(id.into()),
         None => Err(Refusal::unknown_session(None)),
     }

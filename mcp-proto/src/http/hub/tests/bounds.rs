@@ -60,7 +60,7 @@ fn bytes_are_limited_and_idle_sessions_make_room() {
     let mut fixture = Fixture::with(HubLimits { bytes_max: 4096, ..HubLimits::default() });
     let session = fixture.open("");
     let now = fixture.now;
-    for _ in 0..25 {
+    for _ in 0..15 {
         fixture.hub.for_each_server(|_, server| {
             server.notify_changed(now, crate::Change::Tools).unwrap();
         });
