@@ -9,6 +9,7 @@ use mcp_proto::schema::{Complete, CompleteResult, Prompt, Resource, ResourceTemp
 use crate::server::handler::needs::NeededState;
 use crate::server::handler::required_scopes::RequiredScopes;
 use crate::server::handler::state::States;
+use crate::server::handler::task_service::OpenTasks;
 use crate::server::handler::{EntryHandler, HandlerFn};
 use crate::validation::ToolChecks;
 
@@ -28,7 +29,8 @@ pub struct CatalogEdit<'a> {
     started: Option<&'a Started>,
     /// What the entries that were added or replaced need.
     pub(in crate::server) adds_scopes: bool,
-    pub(in crate::server) adds_tasks: bool,
+    /// What creates tasks, if calls of some tools become them.
+    pub(in crate::server) tasks: Option<OpenTasks>,
     pub(in crate::server) adds_hidden: bool,
     pub(in crate::server) states: Vec<(String, NeededState)>,
 }
@@ -65,7 +67,7 @@ impl<'a> CatalogEdit<'a> {
             changed: BTreeSet::new(),
             started,
             adds_scopes: false,
-            adds_tasks: false,
+            tasks: None,
             adds_hidden: false,
             states: Vec::new(),
         }

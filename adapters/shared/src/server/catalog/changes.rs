@@ -14,6 +14,7 @@ use crate::server::handler::EntryHandler;
 use crate::server::handler::context::HandlerLink;
 use crate::server::handler::needs::NeededState;
 use crate::server::handler::state::States;
+use crate::server::handler::task_service::OpenTasks;
 #[cfg(feature = "jsonschema")]
 use crate::validation::Schemas;
 use crate::validation::ToolChecks;
@@ -59,8 +60,8 @@ struct Hub {
 /// What handlers need of the server before it starts.
 #[derive(Default)]
 struct ServerNeeds {
-    /// Some calls of tools become tasks.
-    tasks: bool,
+    /// What creates tasks; `None` if no tool call becomes one.
+    tasks: Option<OpenTasks>,
     /// The states that handlers take, with what they serve.
     states: Vec<(String, NeededState)>,
 }
@@ -318,7 +319,7 @@ impl Changes {
     /// Notes what the entries of an edit need of the server.
     fn note_needs(&self, editor: &mut CatalogEdit<'_>) {
         let mut needs = self.hub.needs.lock().unwrap_or_else(PoisonError::into_inner);
-        needs.tasks |= editor.adds_tasks;
+        needs.tasks = needs.tasks.or(editor.tasks);
         // Before the entries can be found.
         self.hub.has_hidden.fetch_or(editor.adds_hidden, Ordering::SeqCst);
         // They were checked already if the server has started.
@@ -333,8 +334,8 @@ impl Changes {
         needs.states.extend(states.into_iter().map(|state| (what.to_owned(), state)));
     }
 
-    /// Returns whether some calls of tools become tasks.
-    pub(crate) fn has_tasks(&self) -> bool {
+    /// Returns what creates tasks; `None` if no tool call becomes one.
+    pub(crate) fn open_tasks(&self) -> Option<OpenTasks> {
         self.hub.needs.lock().unwrap_or_else(PoisonError::into_inner).tasks
     }
 
@@ -344,7 +345,7 @@ impl Changes {
     /// Fails if a handler takes another one.
     pub(crate) fn start(&self, states: &States) -> Result<(), String> {
         let needs = self.hub.needs.lock().unwrap_or_else(PoisonError::into_inner);
-        let started = Started { states: states.clone(), has_tasks: needs.tasks };
+        let started = Started { states: states.clone(), has_tasks: needs.tasks.is_some() };
         for (what, state) in &needs.states {
             started.check(what, std::slice::from_ref(state))?;
         }

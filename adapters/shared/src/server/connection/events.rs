@@ -28,8 +28,8 @@ use crate::server::handler::kept::Kept;
 use crate::server::handler::running_task::RunningTask;
 use crate::server::handler::state::States;
 use crate::server::handler::state_sealing::StateSealing;
+use crate::server::handler::task_service::TaskService;
 use crate::server::layers::Layers;
-use crate::server::tasks::ServerTasks;
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::link::{BoxedTransport, Link, LinkRole, State};
 use crate::validation::ToolChecks;
@@ -74,7 +74,7 @@ pub struct ServerParts {
     /// What is kept between the runs of handlers.
     pub(crate) kept: Arc<Kept>,
     /// The tasks; `None` if no tool call becomes one.
-    pub(crate) tasks: Option<Arc<ServerTasks>>,
+    pub(crate) tasks: Option<Arc<dyn TaskService>>,
 }
 
 opaque_debug!(ServerParts);
