@@ -24,7 +24,7 @@ use crate::validation::ToolChecks;
 pub struct CatalogEdit<'a> {
     catalog: &'a mut Catalog<EntryHandler>,
     checks: ToolChecks,
-    changed: BTreeSet<ChangedList>,
+    changed: Vec<ChangedList>,
     /// The settings that the server has started with.
     started: Option<&'a Started>,
     /// What the entries that were added or replaced need.
@@ -64,7 +64,7 @@ impl<'a> CatalogEdit<'a> {
         Self {
             catalog,
             checks,
-            changed: BTreeSet::new(),
+            changed: Vec::new(),
             started,
             adds_scopes: false,
             tasks: None,
@@ -74,7 +74,7 @@ impl<'a> CatalogEdit<'a> {
     }
 
     /// Returns the lists that have changed.
-    pub(in crate::server) fn into_changed(self) -> BTreeSet<ChangedList> {
+    pub(in crate::server) fn into_changed(self) -> Vec<ChangedList> {
         self.changed
     }
 
@@ -237,7 +237,10 @@ impl<'a> CatalogEdit<'a> {
         what: &str,
         done: &str,
     ) -> Result<(), EditError> {
-        self.changed.insert(changed.map_err(|reason| EditError::entry(what, done, reason))?);
+        let changed = changed.map_err(|reason| EditError::entry(what, done, reason))?;
+        if !self.changed.contains(&changed) {
+            self.changed.push(changed);
+        }
         Ok(())
     }
 }

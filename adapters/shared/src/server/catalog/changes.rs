@@ -1,7 +1,6 @@
 //! Changes to a running server: the catalog shared by all its connections, and the notifications
 //! sent over them.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 
@@ -53,7 +52,7 @@ struct Hub {
     /// The settings that the server has started with; not set before its first connection.
     started: OnceLock<Started>,
     /// The lists whose changes the server announces; `None` before its first connection.
-    announced: Mutex<Option<BTreeSet<ChangedList>>>,
+    announced: Mutex<Option<Vec<ChangedList>>>,
     connections: Mutex<Vec<Connected>>,
 }
 
@@ -368,9 +367,10 @@ impl Changes {
     }
 
     /// Fails if clients would not notice a change.
-    fn check_announced(&self, changed: &BTreeSet<ChangedList>) -> Result<(), EditError> {
+    fn check_announced(&self, changed: &[ChangedList]) -> Result<(), EditError> {
         let announced = self.hub.announced.lock().unwrap_or_else(PoisonError::into_inner);
-        let unannounced = announced.as_ref().and_then(|them| changed.difference(them).next());
+        let Some(announced) = &*announced else { return Ok(()) };
+        let unannounced = changed.iter().find(|list| !announced.contains(list));
         unannounced.map_or(Ok(()), |list| {
             let list = list_name(*list);
             Err(EditError::new(format!(
@@ -408,7 +408,7 @@ impl Changes {
     }
 
     /// Sends the list-changed notifications that the server declares.
-    fn send_lists_changed(&self, changed: BTreeSet<ChangedList>) {
+    fn send_lists_changed(&self, changed: Vec<ChangedList>) {
         for list in changed {
             let _undeclared = self.send(list_change(list));
         }
