@@ -25,7 +25,6 @@ use crate::server::handler::state_sealing::StateSealing;
 use crate::server::handler::task_service::{TaskCall, TaskSteps};
 use crate::server::handler::task_start::{TaskStart, task_start};
 use crate::server::handler::{EntryHandler, Job, Resolution, check_lookalikes};
-use crate::server::layers;
 use crate::transport::link::Link;
 
 /// Why a request is not passed to a handler.
@@ -174,7 +173,7 @@ fn serve_now(
     if let Some(layers) = &link.shared.layers {
         let (job, pace, rounds) = layers.job(ready, &request.method);
         let cx = open_request(link, incoming, request, context, rounds, &pace, cancelled);
-        return layers::start(layers, cx, job, &pace);
+        return layers.start(cx, job, &pace);
     }
     match ready {
         Ok((Resolution::Run(job, pace), rounds)) => {
@@ -198,7 +197,7 @@ pub(in crate::server) const STEPS: TaskSteps = TaskSteps { run_job, resolve: res
 /// Runs a job within the layers of the server.
 fn run_job(link: &Arc<Link<Machine>>, cx: Cx, job: Job, pace: &Arc<Pace>) {
     match &link.shared.layers {
-        Some(layers) => layers::start(layers, cx, job, pace),
+        Some(layers) => layers.start(cx, job, pace),
         None => start(link, cx, job, pace),
     }
 }
