@@ -16,7 +16,6 @@ mod table;
 mod uri_template;
 mod visibility;
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
@@ -32,6 +31,7 @@ pub use uri_template::{TemplateError, UriTemplate, Variable, Variables};
 pub use visibility::CatalogEntry;
 use visibility::Filter;
 
+use crate::collections::SortedMap;
 use crate::json::Raw;
 use crate::revision::Capability;
 use crate::schema::{Capabilities, Prompt, Resource, ResourceTemplate, Tool};
@@ -69,7 +69,7 @@ pub struct Catalog<H> {
     templates: Table<ResourceTemplate, H>,
     prompts: Table<Prompt, H>,
     /// The parsed templates, most specific first, then in insertion order.
-    patterns: BTreeMap<(Rank, u64), UriTemplate>,
+    patterns: SortedMap<(Rank, u64), UriTemplate>,
     pages: Pages,
     changing: bool,
     ttl_ms: u64,
@@ -100,7 +100,7 @@ impl<H> Catalog<H> {
             resources: Table::with_keys('r', uri_template::normalize),
             templates: Table::new('u'),
             prompts: Table::new('p'),
-            patterns: BTreeMap::new(),
+            patterns: SortedMap::new(),
             pages,
             changing: false,
             ttl_ms: 0,

@@ -253,7 +253,8 @@ impl<H> Catalog<H> {
         uri_template: &str,
     ) -> Result<(ChangedList, H), CatalogError> {
         let (number, handler) = self.templates.remove(uri_template)?;
-        self.patterns.retain(|(_, other), _| *other != number);
+        let pattern = self.patterns.keys().find(|(_, other)| *other == number).copied();
+        pattern.and_then(|pattern| self.patterns.remove(&pattern));
         Ok((ChangedList::Resources, handler))
     }
 

@@ -5,14 +5,13 @@
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, btree_map};
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::ops::Bound;
 
 use super::error::CatalogError;
 use super::uri_template::with_reserved_decoded;
 use super::visibility::{CatalogEntry, Filter};
+use crate::collections::SortedMap;
 use crate::revision::Revision;
 use crate::schema::Encode;
 
@@ -59,7 +58,7 @@ pub(super) struct Entry<T, H> {
     pub(super) item: T,
     pub(super) handler: H,
     /// Completion handlers, by argument name.
-    pub(super) completions: BTreeMap<Box<str>, H>,
+    pub(super) completions: SortedMap<Box<str>, H>,
     number: u64,
     /// Upper bound of the encoded size over all revisions, with a comma.
     bytes: usize,
@@ -67,11 +66,11 @@ pub(super) struct Entry<T, H> {
 
 #[derive(Clone, Debug)]
 pub(super) struct Table<T, H> {
-    entries: BTreeMap<u64, Entry<T, H>>,
+    entries: SortedMap<u64, Entry<T, H>>,
     /// The number of each entry, by normalized key.
-    numbers: BTreeMap<Box<str>, u64>,
+    numbers: SortedMap<Box<str>, u64>,
     /// The number of each entry whose key has encoded reserved characters, by its decoded key.
-    decoded: BTreeSet<(Box<str>, u64)>,
+    decoded: SortedMap<(Box<str>, u64), ()>,
     normalize: Normalize,
     /// Prefix of this list's cursors.
     cursor_prefix: char,
@@ -100,9 +99,9 @@ impl<T: Encode, H> Table<T, H> {
     /// Creates a table whose keys are equal if `normalize` returns equal texts for them.
     pub(super) const fn with_keys(cursor_prefix: char, normalize: Normalize) -> Self {
         Self {
-            entries: BTreeMap::new(),
-            numbers: BTreeMap::new(),
-            decoded: BTreeSet::new(),
+            entries: SortedMap::new(),
+            numbers: SortedMap::new(),
+            decoded: SortedMap::new(),
             normalize,
             cursor_prefix,
             last_number: 0,
@@ -122,20 +121,21 @@ impl<T: Encode, H> Table<T, H> {
         if bytes > pages.entries_bytes_max() {
             return Err(CatalogError::TooLong);
         }
-        let number = match (self.numbers.entry((self.normalize)(key).into()), position) {
-            (btree_map::Entry::Occupied(_), Position::End) => return Err(CatalogError::Duplicate),
-            (btree_map::Entry::Occupied(place), Position::Same) => *place.get(),
-            (btree_map::Entry::Vacant(_), Position::Same) => return Err(CatalogError::Unknown),
-            (btree_map::Entry::Vacant(place), Position::End) => {
+        let number = match (self.number(key), position) {
+            (Some(_), Position::End) => return Err(CatalogError::Duplicate),
+            (Some(number), Position::Same) => number,
+            (None, Position::Same) => return Err(CatalogError::Unknown),
+            (None, Position::End) => {
                 self.last_number += 1;
-                *place.insert(self.last_number)
+                self.numbers.insert((self.normalize)(key).into(), self.last_number);
+                self.last_number
             }
         };
         if let Some(decoded) = self.decoded_key(key) {
-            self.decoded.insert((decoded, number));
+            self.decoded.insert((decoded, number), ());
         }
         self.entries
-            .insert(number, Entry { item, handler, completions: BTreeMap::new(), number, bytes });
+            .insert(number, Entry { item, handler, completions: SortedMap::new(), number, bytes });
         Ok(number)
     }
 
@@ -165,7 +165,7 @@ impl<T, H> Table<T, H> {
 
     /// Returns the entries whose keys, with reserved characters decoded, are `decoded`.
     pub(super) fn lookalikes(&self, decoded: &str) -> Vec<&Entry<T, H>> {
-        let encoded = self.decoded.range((decoded.into(), 0)..);
+        let encoded = self.decoded.range_from(&(decoded.into(), 0)).map(|(key, ())| key);
         let equal = encoded.take_while(|(key, _)| **key == *decoded).map(|(_, number)| *number);
         self.number(decoded).into_iter().chain(equal).filter_map(|number| self.at(number)).collect()
     }
@@ -215,7 +215,7 @@ impl<T, H> Table<T, H> {
             Some(cursor) => self.parse_cursor(cursor, filter)?,
             None => 0,
         };
-        let rest = self.entries.range((Bound::Excluded(after), Bound::Unbounded));
+        let rest = self.entries.range_from(&after.saturating_add(1));
         let mut rest = rest.filter(|(_, entry)| filter.shows(&entry.item)).peekable();
         let mut last = None;
         let mut page = Vec::new();

@@ -58,6 +58,11 @@ impl<K, V> SortedMap<K, V> {
         self.iter().map(|(_, value)| value)
     }
 
+    /// Returns the entry with the highest key.
+    pub(crate) fn last(&self) -> Option<(&K, &V)> {
+        self.chunks.last()?.last().map(|(key, value)| (key, value))
+    }
+
     /// Removes and returns the entry with the lowest key.
     pub(crate) fn pop_first(&mut self) -> Option<(K, V)> {
         self.remove_at((0, 0))
@@ -131,32 +136,50 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.find(key).is_ok()
     }
 
+    /// Iterates over the entries whose keys are `key` or higher, in key order.
+    pub(crate) fn range_from<Q: Ord + ?Sized>(
+        &self,
+        key: &Q,
+    ) -> impl Iterator<Item = (&K, &V)> + use<'_, K, V, Q>
+    where
+        K: Borrow<Q>,
+    {
+        let (index, at) = self.find(key).unwrap_or_else(|place| place);
+        let chunks = self.chunks.get(index..).unwrap_or_default();
+        chunks.iter().flatten().skip(at).map(|(key, value)| (key, value))
+    }
+
     /// Inserts a value. Returns the value that the key had before.
     pub(crate) fn insert(&mut self, key: K, value: V) -> Option<V> {
-        let (index, at) = match self.find(&key) {
+        match self.find(&key) {
             Ok((index, at)) => {
                 let (_, held) = self.chunks.get_mut(index)?.get_mut(at)?;
-                return Some(core::mem::replace(held, value));
+                Some(core::mem::replace(held, value))
             }
-            Err(place) => place,
-        };
-        self.len += 1;
-        let is_last = index + 1 == self.chunks.len();
-        match self.chunks.get_mut(index) {
-            None => self.chunks.push(vec![(key, value)]),
-            Some(chunk) if chunk.len() < CHUNK => chunk.insert(at, (key, value)),
-            Some(chunk) => {
-                // Increasing keys fill each chunk.
-                let middle = if is_last && at == CHUNK { CHUNK } else { CHUNK / 2 };
-                let mut rest = chunk.split_off(middle);
-                match at.checked_sub(middle) {
-                    Some(at) => rest.insert(at, (key, value)),
-                    None => chunk.insert(at, (key, value)),
-                }
-                self.chunks.insert(index + 1, rest);
+            Err((index, at)) => {
+                let has_room = self.chunks.get(index).is_some_and(|chunk| chunk.len() < CHUNK);
+                let (index, at) = if has_room { (index, at) } else { self.make_room(index, at) };
+                self.chunks.get_mut(index)?.insert(at, (key, value));
+                self.len += 1;
+                None
             }
         }
-        None
+    }
+
+    /// Adds the first chunk, or splits one that is full. Returns the place of an entry that belongs
+    /// at an index of it.
+    #[inline(never)]
+    fn make_room(&mut self, index: usize, at: usize) -> (usize, usize) {
+        let is_last = index + 1 == self.chunks.len();
+        let Some(chunk) = self.chunks.get_mut(index) else {
+            self.chunks.push(Vec::with_capacity(1));
+            return (index, at);
+        };
+        // Increasing keys fill each chunk.
+        let middle = if is_last && at == CHUNK { CHUNK } else { CHUNK / 2 };
+        let rest = chunk.split_off(middle);
+        self.chunks.insert(index + 1, rest);
+        at.checked_sub(middle).map_or((index, at), |at| (index + 1, at))
     }
 
     /// Removes an entry and returns its value.
@@ -239,6 +262,7 @@ mod tests {
                     Step::PopFirst => prop_assert_eq!(sorted.pop_first(), map.pop_first()),
                 }
                 prop_assert_eq!((sorted.len(), sorted.is_empty()), (map.len(), map.is_empty()));
+                prop_assert_eq!(sorted.last(), map.last_key_value());
                 check(&sorted);
             }
             prop_assert!(sorted.iter().eq(map.iter()));
@@ -246,6 +270,7 @@ mod tests {
                 prop_assert_eq!(sorted.get(&key), map.get(&key));
                 prop_assert_eq!(sorted.get_mut(&key), map.get_mut(&key));
                 prop_assert_eq!(sorted.contains_key(&key), map.contains_key(&key));
+                prop_assert!(sorted.range_from(&key).eq(map.range(key..)));
             }
             prop_assert!(sorted.into_iter().eq(map));
         }

@@ -5,7 +5,6 @@ mod input;
 mod text_format;
 
 use alloc::borrow::ToOwned;
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -21,6 +20,7 @@ use super::containers::{List, Map, OrUnknown};
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::object;
 use super::serde_impls::serde_impls;
+use crate::collections::SortedMap;
 use crate::error::Unencodable;
 use crate::json::{JsonReader, Kind, Raw, whole_number};
 use crate::revision::{R4, R5, Revision};
@@ -82,8 +82,9 @@ impl Form {
     #[must_use]
     pub fn with_defaults(&self, content: &Raw) -> Raw {
         let mut filled: Map<Raw> = Map::decode(content).unwrap_or_default();
-        let given: BTreeSet<String> = filled.iter().map(|(name, _)| name.to_owned()).collect();
-        for (name, field) in self.properties.iter().filter(|(name, _)| !given.contains(*name)) {
+        let given: SortedMap<String, ()> =
+            filled.iter().map(|(name, _)| (name.to_owned(), ())).collect();
+        for (name, field) in self.properties.iter().filter(|(name, _)| !given.contains_key(*name)) {
             let default = match field {
                 OrUnknown::Known(field) => field.default_value(),
                 OrUnknown::Unknown(raw) => raw.member("default"),
@@ -105,7 +106,7 @@ impl Form {
     /// fit its field. The error's `pointer` identifies the field.
     pub fn check(&self, content: &Raw) -> Result<(), DecodeError> {
         let answers: Map<Raw> = Map::decode(content)?;
-        let answers: BTreeMap<&str, &Raw> = answers.iter().collect();
+        let answers: SortedMap<&str, &Raw> = answers.iter().collect();
         if let Some(name) =
             self.required.iter().flatten().find(|name| !answers.contains_key(name.as_str()))
         {

@@ -1,6 +1,5 @@
 //! Sampling: requests to the client's model.
 
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -14,6 +13,7 @@ use super::meta::Meta;
 use super::serde_impls::serde_impls;
 use super::tasks::TaskRequest;
 use super::tools::{Structured, Tool};
+use crate::collections::SortedMap;
 use crate::error::Unencodable;
 use crate::json::{JsonReader, Kind, Raw};
 use crate::revision::{R4, R5, Revision};
@@ -95,7 +95,8 @@ impl CreateMessage {
             if blocks.iter().any(is_result) && !blocks.iter().all(is_result) {
                 return false;
             }
-            let mut calls: BTreeSet<&str> = blocks.iter().filter_map(tool_use).collect();
+            let calls = blocks.iter().filter_map(tool_use);
+            let mut calls: SortedMap<&str, ()> = calls.map(|call| (call, ())).collect();
             if calls.is_empty() {
                 continue;
             }

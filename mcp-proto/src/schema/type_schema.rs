@@ -1,7 +1,6 @@
 //! JSON Schemas of Rust types in the form that hosts read, with the feature `schemars`.
 
 use alloc::borrow::ToOwned as _;
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -189,8 +188,7 @@ fn open_object(schema: &mut Schema) {
 fn make_fields_optional(schema: &mut Schema) {
     let Some(keywords) = schema.as_object_mut() else { return };
     let required = keywords.get("required").and_then(Value::as_array).into_iter().flatten();
-    let required: BTreeSet<String> =
-        required.filter_map(Value::as_str).map(str::to_owned).collect();
+    let required: Vec<String> = required.filter_map(Value::as_str).map(str::to_owned).collect();
     let properties = keywords.get_mut("properties").and_then(Value::as_object_mut);
     for (name, property) in properties.into_iter().flatten() {
         if let Some(property) = property.as_object_mut().filter(|_| !required.contains(name)) {

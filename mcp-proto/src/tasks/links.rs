@@ -1,10 +1,9 @@
 //! Which requests and subscriptions wait for which tasks.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
-use core::ops::RangeInclusive;
 
 use super::account::AccountId;
+use crate::collections::SortedMap;
 
 /// A request or subscription of a connection. The driver chooses both numbers.
 ///
@@ -26,15 +25,19 @@ pub struct TaskListener {
 #[derive(Debug, Default)]
 pub(super) struct Links {
     /// With the account of the task.
-    by_task: BTreeMap<(u64, TaskListener), AccountId>,
-    by_listener: BTreeSet<(TaskListener, u64)>,
+    by_task: SortedMap<(u64, TaskListener), AccountId>,
+    by_listener: SortedMap<(TaskListener, u64), ()>,
     /// The number of pairs of each account that has some.
-    by_account: BTreeMap<AccountId, usize>,
+    by_account: SortedMap<AccountId, usize>,
 }
 
 impl Links {
     pub(super) const fn new() -> Self {
-        Self { by_task: BTreeMap::new(), by_listener: BTreeSet::new(), by_account: BTreeMap::new() }
+        Self {
+            by_task: SortedMap::new(),
+            by_listener: SortedMap::new(),
+            by_account: SortedMap::new(),
+        }
     }
 
     /// Adds a pair. Returns false if that would exceed a maximum: in total, of the account, or of
@@ -56,8 +59,8 @@ impl Links {
             return false;
         }
         self.by_task.insert((task, listener), account.clone());
-        self.by_listener.insert((listener, task));
-        *self.by_account.entry(account).or_default() += 1;
+        self.by_listener.insert((listener, task), ());
+        self.by_account.insert(account, of_account + 1);
         true
     }
 
@@ -72,8 +75,8 @@ impl Links {
 
     pub(super) fn of_task(&self, task: u64) -> impl Iterator<Item = TaskListener> + '_ {
         let least = TaskListener { connection: 0, request: 0 };
-        let most = TaskListener { connection: u64::MAX, request: u64::MAX };
-        self.by_task.range((task, least)..=(task, most)).map(|((_, listener), _)| *listener)
+        let pairs = self.by_task.range_from(&(task, least)).map(|(pair, _)| *pair);
+        pairs.take_while(move |(of, _)| *of == task).map(|(_, listener)| listener)
     }
 
     /// Removes all pairs of a task. Returns their listeners.
@@ -86,16 +89,18 @@ impl Links {
     }
 
     pub(super) fn remove_listener(&mut self, listener: TaskListener) {
-        self.remove_range((listener, 0)..=(listener, u64::MAX));
+        self.remove_where(listener, |it| it == listener);
     }
 
     pub(super) fn remove_connection(&mut self, connection: u64) {
-        let at = |request| TaskListener { connection, request };
-        self.remove_range((at(0), 0)..=(at(u64::MAX), u64::MAX));
+        let first = TaskListener { connection, request: 0 };
+        self.remove_where(first, |it| it.connection == connection);
     }
 
-    fn remove_range(&mut self, range: RangeInclusive<(TaskListener, u64)>) {
-        let pairs: Vec<_> = self.by_listener.range(range).copied().collect();
+    /// Removes the pairs from listener `first` to the last one for which `is_removed`.
+    fn remove_where(&mut self, first: TaskListener, is_removed: impl Fn(TaskListener) -> bool) {
+        let pairs = self.by_listener.range_from(&(first, 0)).map(|(pair, ())| *pair);
+        let pairs: Vec<_> = pairs.take_while(|(listener, _)| is_removed(*listener)).collect();
         for (listener, task) in pairs {
             self.remove(task, listener);
         }

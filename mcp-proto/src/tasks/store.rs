@@ -1,27 +1,26 @@
 //! The tasks of a table by id, by owner and by deadline, and what each account holds.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::account::AccountId;
 use super::entry::{TaskEntry, Worth};
 use super::id::TaskId;
 use super::protocol::TaskProtocol;
-use crate::collections::{DeadlineHeap, IdMap};
+use crate::collections::{DeadlineHeap, IdMap, SortedMap};
 use crate::time::Instant;
 use crate::vocabulary::Principal;
 
-/// The tasks. Every operation takes at most logarithmic time.
+/// The tasks. Lookups take logarithmic time, and changes as long as those of a [`SortedMap`].
 #[derive(Debug)]
 pub(super) struct Store {
     tasks: IdMap<Box<TaskEntry>>,
-    numbers: BTreeMap<TaskId, u64>,
-    by_owner: BTreeSet<(Option<Principal>, TaskProtocol, u64)>,
-    accounts: BTreeMap<AccountId, Account>,
+    numbers: SortedMap<TaskId, u64>,
+    by_owner: SortedMap<(Option<Principal>, TaskProtocol, u64), ()>,
+    accounts: SortedMap<AccountId, Account>,
     /// The accounts with tasks that others can replace: whether it is that of a source, and its
     /// load.
-    by_load: BTreeSet<(bool, usize, AccountId)>,
+    by_load: SortedMap<(bool, usize, AccountId), ()>,
     /// Of the tasks in `tasks`; entries of removed tasks are stale.
     deadlines: DeadlineHeap<Instant>,
     bytes: usize,
@@ -35,7 +34,7 @@ pub(super) struct Store {
 #[derive(Debug, Default)]
 struct Account {
     /// In the order in which they make room.
-    tasks: BTreeSet<(Worth, u64)>,
+    tasks: SortedMap<(Worth, u64), ()>,
     bytes: usize,
 }
 
@@ -52,10 +51,10 @@ impl Store {
     pub(super) const fn new(task_load: usize) -> Self {
         Self {
             tasks: IdMap::new(),
-            numbers: BTreeMap::new(),
-            by_owner: BTreeSet::new(),
-            accounts: BTreeMap::new(),
-            by_load: BTreeSet::new(),
+            numbers: SortedMap::new(),
+            by_owner: SortedMap::new(),
+            accounts: SortedMap::new(),
+            by_load: SortedMap::new(),
             deadlines: DeadlineHeap::new(),
             bytes: 0,
             last_number: 0,
@@ -99,7 +98,7 @@ impl Store {
         let number = record.number;
         self.last_number = number;
         self.numbers.insert(record.id, number);
-        self.by_owner.insert((record.owner.clone(), record.protocol, number));
+        self.by_owner.insert((record.owner.clone(), record.protocol, number), ());
         self.deadlines.push(task.deadline, number);
         // A new highest key is never refused.
         let _never_refused = self.tasks.insert(number, Box::new(task));
@@ -131,7 +130,7 @@ impl Store {
         self.change(account, |account| {
             account.bytes = account.bytes.saturating_sub(before.0).saturating_add(after.0);
             account.tasks.remove(&(before.1, number));
-            account.tasks.insert((after.1, number));
+            account.tasks.insert((after.1, number), ());
         });
     }
 
@@ -139,20 +138,21 @@ impl Store {
     fn change(&mut self, id: AccountId, change: impl FnOnce(&mut Account)) {
         let task_load = self.task_load;
         let place = |account: &Account| {
-            let first = account.tasks.first();
+            let first = account.tasks.keys().next();
             let is_replaceable =
                 first.is_some_and(|(worth, _)| id.is_source() || *worth < Worth::Running);
             is_replaceable.then(|| (id.is_source(), account.load(task_load), id.clone()))
         };
-        let account = self.accounts.entry(id.clone()).or_default();
+        if !self.accounts.contains_key(&id) {
+            self.accounts.insert(id.clone(), Account::default());
+        }
+        let Some(account) = self.accounts.get_mut(&id) else { return };
         let before = place(account);
         change(account);
         let after = place(account);
         if before != after {
-            if let Some(before) = &before {
-                self.by_load.remove(before);
-            }
-            self.by_load.extend(after);
+            before.and_then(|before| self.by_load.remove(&before));
+            after.and_then(|after| self.by_load.insert(after, ()));
         }
         if account.tasks.is_empty() {
             self.accounts.remove(&id);
@@ -161,7 +161,7 @@ impl Store {
 
     /// Returns the task of this account that makes room for another one of it.
     pub(super) fn own_spare(&self, id: &AccountId) -> Option<u64> {
-        let (worth, number) = self.accounts.get(id)?.tasks.first()?;
+        let (worth, number) = self.accounts.get(id)?.tasks.keys().next()?;
         let max = if id.is_source() { Worth::Final } else { Worth::Spent };
         (*worth <= max).then_some(*number)
     }
@@ -170,8 +170,8 @@ impl Store {
     // SEC-19: clients that are not authenticated cannot take the places of principals, and one that
     // holds much not those of others.
     pub(super) fn foreign_spare(&self, id: &AccountId, tasks: usize, bytes: usize) -> Option<u64> {
-        let (is_source, load, most) = self.by_load.last()?;
-        let (worth, number) = self.accounts.get(most)?.tasks.first()?;
+        let ((is_source, load, most), ()) = self.by_load.last()?;
+        let (worth, number) = self.accounts.get(most)?.tasks.keys().next()?;
         let loses = self.get(*number)?.charged.0.saturating_add(self.task_load);
         let gains = tasks.saturating_mul(self.task_load).saturating_add(bytes);
         let own = self.accounts.get(id).map_or(0, |account| account.load(self.task_load));
@@ -191,17 +191,18 @@ impl Store {
         protocol: TaskProtocol,
         after: u64,
     ) -> impl Iterator<Item = &TaskEntry> + '_ {
-        let at = |number| (owner.clone(), protocol, number);
-        let numbers = self.by_owner.range(at(after.saturating_add(1))..=at(u64::MAX));
-        numbers.filter_map(|(_, _, number)| self.get(*number))
+        let at = (owner.clone(), protocol, after.saturating_add(1));
+        let later = self.by_owner.range_from(&at).map(|(key, ())| key);
+        let own = later.take_while(move |(it, of, _)| (it, of) == (&at.0, &at.1));
+        own.filter_map(|(_, _, number)| self.get(*number))
     }
 
     /// Returns the tasks of an owner.
     pub(super) fn of_owner(&self, owner: &Principal) -> Vec<u64> {
-        let [first, last] = TaskProtocol::ALL;
-        let owner = Some(owner.clone());
-        let tasks = self.by_owner.range((owner.clone(), first, 0)..=(owner, last, u64::MAX));
-        tasks.map(|(_, _, number)| *number).collect()
+        let [first, _] = TaskProtocol::ALL;
+        let from = (Some(owner.clone()), first, 0);
+        let tasks = self.by_owner.range_from(&from).map(|(key, ())| key);
+        tasks.take_while(|(it, ..)| *it == from.0).map(|(_, _, number)| *number).collect()
     }
 
     /// Returns the earliest deadline.

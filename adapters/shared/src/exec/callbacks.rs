@@ -7,18 +7,18 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::exec::thread_pool::{Job, ThreadPool};
-use crate::exec::workers::{Spawn, THREADS_MAX};
+use crate::exec::thread_pool::Job;
+use crate::exec::workers::{HandlerThreads, JobKey, Spawn, THREADS_MAX, handler_threads};
 
 /// The threads for the callbacks of all connections of one server or client.
 ///
 /// Handlers have their own threads: callbacks also run while handlers occupy all of theirs.
 #[derive(Clone, Debug)]
-pub(crate) struct CallbackThreads(Arc<ThreadPool<usize, u64>>);
+pub(crate) struct CallbackThreads(HandlerThreads);
 
 impl Default for CallbackThreads {
     fn default() -> Self {
-        Self(Arc::new(ThreadPool::new(THREADS_MAX)))
+        Self(handler_threads(THREADS_MAX))
     }
 }
 
@@ -53,16 +53,16 @@ impl Callbacks {
 
     /// Runs `callback` in the background. The threads take turns among lanes. Returns the key with
     /// which the callback can be withdrawn.
-    pub(crate) fn run(&self, lane: usize, callback: impl FnOnce() + Send + 'static) -> u64 {
+    pub(crate) fn run(&self, lane: usize, callback: impl FnOnce() + Send + 'static) -> JobKey {
         static KEYS: AtomicU64 = AtomicU64::new(0);
-        let key = KEYS.fetch_add(1, Ordering::Relaxed);
+        let key = (KEYS.fetch_add(1, Ordering::Relaxed), None);
         if self.is_manual {
             drop(self.runtime.spawn(Box::pin(async move { callback() })));
             return key;
         }
         let runtime = Arc::clone(&self.runtime);
         let job = move || runtime.enter(Box::new(callback));
-        self.threads.0.queue(lane, key, Box::new(job));
+        self.threads.0.queue((None, lane), key, Box::new(job));
         self.threads.0.start();
         key
     }

@@ -1,6 +1,7 @@
 //! A bounded thread pool that grows while work waits and is fair to its lanes.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::hash::Hash;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -48,8 +49,8 @@ const IDLE: Duration = Duration::from_millis(200);
 
 impl<L, K> ThreadPool<L, K>
 where
-    L: Copy + Ord + Send + 'static,
-    K: Copy + Ord + Send + 'static,
+    L: Copy + Default + Hash + Ord + Send + 'static,
+    K: Copy + Default + Eq + Hash + Send + 'static,
 {
     pub(crate) fn new(threads_max: usize) -> Self {
         let processors = thread::available_parallelism().map_or(1, usize::from);
@@ -162,8 +163,9 @@ struct Lane<K> {
     running: usize,
 }
 
-#[derive(Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy, Default, Eq, PartialEq)]
 enum Watcher {
+    #[default]
     None,
     /// It waits until it is notified of jobs that wait.
     Quiet,
@@ -171,15 +173,16 @@ enum Watcher {
     Active,
 }
 
+#[derive(Default)]
 struct PoolState<L, K> {
     /// Lanes with waiting or running jobs.
-    lanes: BTreeMap<L, Lane<K>>,
+    lanes: HashMap<L, Lane<K>>,
     /// Lanes with waiting jobs: the number of running ones, and the ticket of the oldest.
     ready: BTreeSet<(usize, u64, L)>,
     /// The lane of each waiting job.
-    waiting: BTreeMap<K, L>,
+    waiting: HashMap<K, L>,
     /// The lane of each running job that was not cancelled.
-    running: BTreeMap<K, L>,
+    running: HashMap<K, L>,
     next_ticket: u64,
     threads: usize,
     idle: usize,
@@ -194,26 +197,7 @@ struct PoolState<L, K> {
     is_closed: bool,
 }
 
-impl<L, K> Default for PoolState<L, K> {
-    fn default() -> Self {
-        Self {
-            lanes: BTreeMap::new(),
-            ready: BTreeSet::new(),
-            waiting: BTreeMap::new(),
-            running: BTreeMap::new(),
-            next_ticket: 0,
-            threads: 0,
-            idle: 0,
-            called: 0,
-            abandoned: 0,
-            begun: 0,
-            watcher: Watcher::None,
-            is_closed: false,
-        }
-    }
-}
-
-impl<L: Copy + Ord, K: Copy + Ord> PoolState<L, K> {
+impl<L: Copy + Hash + Ord, K: Copy + Eq + Hash> PoolState<L, K> {
     fn push(&mut self, lane: L, key: K, job: Job) {
         let ticket = self.next_ticket;
         self.next_ticket += 1;
@@ -313,8 +297,8 @@ impl<L: Copy + Ord, K: Copy + Ord> PoolState<L, K> {
 
 impl<L, K> PoolShared<L, K>
 where
-    L: Copy + Ord + Send + 'static,
-    K: Copy + Ord + Send + 'static,
+    L: Copy + Hash + Ord + Send + 'static,
+    K: Copy + Eq + Hash + Send + 'static,
 {
     /// Wakes idle threads for jobs that wait, and starts the rest of `count`.
     fn add_threads(self: &Arc<Self>, mut state: MutexGuard<'_, PoolState<L, K>>, count: usize) {

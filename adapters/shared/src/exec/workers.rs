@@ -37,7 +37,8 @@ use crate::exec::thread_pool::ThreadPool;
 use crate::trace::Trace;
 
 pub(crate) use task::Ended;
-use task::{JobKey, Lane, Ran, Stage, Stopwatch, Task, Work};
+pub(crate) use task::JobKey;
+use task::{Lane, Ran, Stage, Stopwatch, Task, Work};
 
 /// The part of a runtime that runs futures in the background.
 pub trait Spawn: Send + Sync + 'static {

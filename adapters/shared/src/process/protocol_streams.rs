@@ -8,7 +8,6 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd as Descriptor;
 #[cfg(windows)]
 use std::os::windows::io::OwnedHandle as Descriptor;
-use std::sync::mpsc::channel;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -274,13 +273,13 @@ fn null_device() -> io::Result<File> {
 ///
 /// Returns false if the buffer is in use: a handler may hold the lock of stdout forever.
 fn flush_prints() -> bool {
-    let (done, flushed) = channel();
+    let (flushed, done) = parking::pair();
     let flush = move || {
         let _unprinted = io::stdout().flush();
-        let _too_late = done.send(());
+        done.unpark();
     };
     let started = thread::Builder::new().name("mcp-flush".into()).spawn(flush);
-    started.is_ok() && flushed.recv_timeout(FLUSH_TIMEOUT).is_ok()
+    started.is_ok() && flushed.park_timeout(FLUSH_TIMEOUT)
 }
 
 /// How long flushing what handlers have printed may take.

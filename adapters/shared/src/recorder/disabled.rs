@@ -1,7 +1,5 @@
 //! The recorder of builds without the `tracing` feature: it records nothing.
 
-use std::fmt::Debug;
-
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Instant, MessageEndpoint};
 
@@ -14,7 +12,7 @@ pub(crate) struct Recorder {}
 impl Recorder {
     /// Returns `machine`: without the feature nothing is recorded.
     #[expect(clippy::unused_self, reason = "shared signature with the feature")]
-    pub(crate) fn start<R: MessageEndpoint + Debug + Send + 'static>(
+    pub(crate) fn start<R: MessageEndpoint + Send + 'static>(
         &self,
         machine: Stdio<R>,
         _: Instant,

@@ -1,6 +1,5 @@
 //! Recordings of connections over byte streams, written for as long as their writers work.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,7 +32,7 @@ impl Recorder {
 
     /// Starts to record a connection whose machine was created at `began`, if connections are
     /// recorded.
-    pub(crate) fn start<R: MessageEndpoint + fmt::Debug + Send + 'static>(
+    pub(crate) fn start<R: MessageEndpoint + Send + 'static>(
         &self,
         machine: Stdio<R>,
         began: Instant,
@@ -64,9 +63,7 @@ pub fn private_file(path: impl AsRef<Path>) -> io::Result<File> {
     Ok(file)
 }
 
-impl<R: MessageEndpoint + fmt::Debug + Send + 'static> Transport<R>
-    for Recorded<Stdio<R>, RecordingWriter>
-{
+impl<R: MessageEndpoint + Send + 'static> Transport<R> for Recorded<Stdio<R>, RecordingWriter> {
     /// Flushes the writer.
     fn end_recording(&mut self) {
         self.sink().end();

@@ -23,7 +23,7 @@ use crate::process::settings::StdioSettings;
 use crate::recorder::Recorder;
 use crate::server::catalog::changes::Changes;
 use crate::server::handler::state_sealing::StateSealing;
-use crate::server::layers::Layer;
+use crate::server::layers::{Layer, Layers};
 use crate::server::settings::ServerSettings;
 use crate::server::settings::lists::Lists;
 use crate::server::tasks::TaskCell;
@@ -119,7 +119,9 @@ impl<R> Server<R> {
     /// # drop(server);
     /// ```
     pub fn layer(mut self, layer: impl Layer) -> Self {
-        Arc::make_mut(self.settings.layers.get_or_insert_default()).push(layer);
+        let layers = &mut self.settings.layers;
+        let layers = layers.get_or_insert_with(|| Arc::new(Layers::new(layers::start)));
+        Arc::make_mut(layers).push(layer);
         self
     }
 

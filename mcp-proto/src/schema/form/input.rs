@@ -1,12 +1,12 @@
 //! Forms that a user fills in: titles, choices, and values from the text that was typed.
 
-use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::ops::Deref;
 
 use serde_json::Value;
 
 use super::{Field, Form};
+use crate::collections::SortedMap;
 use crate::json::Raw;
 use crate::schema::containers::OrUnknown;
 use crate::schema::decode::DecodeError;
@@ -91,11 +91,11 @@ impl Form {
     /// assert_eq!(result.content.unwrap().as_str(), r#"{"seats":2,"class":"2"}"#);
     /// ```
     pub fn fields(&self) -> impl Iterator<Item = FormField<'_>> {
-        let required: BTreeSet<&str> =
-            self.required.iter().flatten().map(|name| name.as_str()).collect();
+        let required: SortedMap<&str, ()> =
+            self.required.iter().flatten().map(|name| (name.as_str(), ())).collect();
         self.properties.iter().filter_map(move |(name, field)| match field {
             OrUnknown::Known(field) => {
-                Some(FormField { name, field, is_required: required.contains(name) })
+                Some(FormField { name, field, is_required: required.contains_key(name) })
             }
             OrUnknown::Unknown(_) => None,
         })

@@ -1,8 +1,8 @@
 //! The input requests that a requestor has seen: each is answered once.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 
+use crate::collections::SortedMap;
 use crate::json::Raw;
 use crate::schema::ExtraMembers;
 use crate::time::Instant;
@@ -10,7 +10,7 @@ use crate::time::Instant;
 /// The input requests of a task, by key.
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
-    keys: BTreeMap<Box<str>, AnswerState>,
+    keys: SortedMap<Box<str>, AnswerState>,
     update: Update,
     /// Requests in a row that did not arrive.
     lost: u32,
@@ -75,7 +75,7 @@ impl Inputs {
         }
         self.update = Update::Idle;
         let mut responses = ExtraMembers::new();
-        for (key, state) in &mut self.keys {
+        for (key, state) in self.keys.iter_mut() {
             if let AnswerState::Answered(response) = state {
                 responses.set(key, response.clone());
                 *state = AnswerState::Sending(response.clone());
@@ -97,7 +97,7 @@ impl Inputs {
     pub(super) fn on_settled(&mut self) {
         self.lost = 0;
         self.update = Update::Idle;
-        for state in self.keys.values_mut() {
+        for (_, state) in self.keys.iter_mut() {
             if let AnswerState::Sending(_) = state {
                 *state = AnswerState::Done;
             }
@@ -109,7 +109,7 @@ impl Inputs {
     pub(super) fn on_lost(&mut self, due: impl FnOnce(u32) -> Instant) {
         self.lost = self.lost.saturating_add(1);
         self.update = Update::Waiting(due(self.lost));
-        for state in self.keys.values_mut() {
+        for (_, state) in self.keys.iter_mut() {
             if let AnswerState::Sending(response) = state {
                 *state = AnswerState::Answered(response.clone());
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{CallbackThreads, Callbacks};
 use crate::exec::watched::Watched;
+use crate::exec::workers::JobKey;
 
 impl Callbacks {
     /// Runs `callback` and returns its result; `None` if it panics.
@@ -30,7 +31,7 @@ impl Callbacks {
 /// Withdraws a callback when dropped.
 struct Withdrawal<'a> {
     threads: &'a CallbackThreads,
-    key: u64,
+    key: JobKey,
 }
 
 impl Drop for Withdrawal<'_> {

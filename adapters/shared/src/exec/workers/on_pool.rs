@@ -56,7 +56,7 @@ impl Workers {
     }
 
     pub(super) const fn key(&self, incoming: IncomingId, stage: Stage) -> JobKey {
-        (self.connection, incoming, stage)
+        (self.connection, Some((incoming, stage)))
     }
 
     pub(super) fn lane(&self, pace: &Pace) -> Lane {

@@ -10,14 +10,15 @@ use crate::exec::clock::Clock;
 use crate::exec::pace::{Pace, QUICK_MAX};
 
 /// The lane of a handler's jobs in the pool: the connection, if it is one of many requests, and the
-/// address of the [`Pace`].
-pub(super) type Lane = (Option<u64>, usize);
+/// address of the [`Pace`]. The lanes of callbacks have no connection.
+pub(crate) type Lane = (Option<u64>, usize);
 
-/// The key of a job in the pool: its connection, its request, and its stage.
-pub(super) type JobKey = (u64, IncomingId, Stage);
+/// The key of a job in a pool: its connection, its request and its stage, or the number of a
+/// callback. One type for all pools: each further one would compile their code again.
+pub(crate) type JobKey = (u64, Option<(IncomingId, Stage)>);
 
 /// The stage of a request that a job performs.
-#[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Eq, Hash, PartialEq)]
 pub(crate) enum Stage {
     /// Finds the handler of the request, and then starts it.
     Check,

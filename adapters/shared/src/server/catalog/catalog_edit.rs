@@ -9,6 +9,7 @@ use mcp_proto::schema::{Complete, CompleteResult, Prompt, Resource, ResourceTemp
 use crate::server::handler::needs::NeededState;
 use crate::server::handler::required_scopes::RequiredScopes;
 use crate::server::handler::state::States;
+use crate::server::handler::task_service::OpenTasks;
 use crate::server::handler::{EntryHandler, HandlerFn};
 use crate::validation::ToolChecks;
 
@@ -23,12 +24,13 @@ use crate::validation::ToolChecks;
 pub struct CatalogEdit<'a> {
     catalog: &'a mut Catalog<EntryHandler>,
     checks: ToolChecks,
-    changed: BTreeSet<ChangedList>,
+    changed: Vec<ChangedList>,
     /// The settings that the server has started with.
     started: Option<&'a Started>,
     /// What the entries that were added or replaced need.
     pub(in crate::server) adds_scopes: bool,
-    pub(in crate::server) adds_tasks: bool,
+    /// What creates tasks, if calls of some tools become them.
+    pub(in crate::server) tasks: Option<OpenTasks>,
     pub(in crate::server) adds_hidden: bool,
     pub(in crate::server) states: Vec<(String, NeededState)>,
 }
@@ -62,17 +64,17 @@ impl<'a> CatalogEdit<'a> {
         Self {
             catalog,
             checks,
-            changed: BTreeSet::new(),
+            changed: Vec::new(),
             started,
             adds_scopes: false,
-            adds_tasks: false,
+            tasks: None,
             adds_hidden: false,
             states: Vec::new(),
         }
     }
 
     /// Returns the lists that have changed.
-    pub(in crate::server) fn into_changed(self) -> BTreeSet<ChangedList> {
+    pub(in crate::server) fn into_changed(self) -> Vec<ChangedList> {
         self.changed
     }
 
@@ -235,7 +237,10 @@ impl<'a> CatalogEdit<'a> {
         what: &str,
         done: &str,
     ) -> Result<(), EditError> {
-        self.changed.insert(changed.map_err(|reason| EditError::entry(what, done, reason))?);
+        let changed = changed.map_err(|reason| EditError::entry(what, done, reason))?;
+        if !self.changed.contains(&changed) {
+            self.changed.push(changed);
+        }
         Ok(())
     }
 }

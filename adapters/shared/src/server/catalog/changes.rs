@@ -1,7 +1,6 @@
 //! Changes to a running server: the catalog shared by all its connections, and the notifications
 //! sent over them.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 
@@ -14,6 +13,7 @@ use crate::server::handler::EntryHandler;
 use crate::server::handler::context::HandlerLink;
 use crate::server::handler::needs::NeededState;
 use crate::server::handler::state::States;
+use crate::server::handler::task_service::OpenTasks;
 #[cfg(feature = "jsonschema")]
 use crate::validation::Schemas;
 use crate::validation::ToolChecks;
@@ -52,15 +52,15 @@ struct Hub {
     /// The settings that the server has started with; not set before its first connection.
     started: OnceLock<Started>,
     /// The lists whose changes the server announces; `None` before its first connection.
-    announced: Mutex<Option<BTreeSet<ChangedList>>>,
+    announced: Mutex<Option<Vec<ChangedList>>>,
     connections: Mutex<Vec<Connected>>,
 }
 
 /// What handlers need of the server before it starts.
 #[derive(Default)]
 struct ServerNeeds {
-    /// Some calls of tools become tasks.
-    tasks: bool,
+    /// What creates tasks; `None` if no tool call becomes one.
+    tasks: Option<OpenTasks>,
     /// The states that handlers take, with what they serve.
     states: Vec<(String, NeededState)>,
 }
@@ -318,7 +318,7 @@ impl Changes {
     /// Notes what the entries of an edit need of the server.
     fn note_needs(&self, editor: &mut CatalogEdit<'_>) {
         let mut needs = self.hub.needs.lock().unwrap_or_else(PoisonError::into_inner);
-        needs.tasks |= editor.adds_tasks;
+        needs.tasks = needs.tasks.or(editor.tasks);
         // Before the entries can be found.
         self.hub.has_hidden.fetch_or(editor.adds_hidden, Ordering::SeqCst);
         // They were checked already if the server has started.
@@ -333,8 +333,8 @@ impl Changes {
         needs.states.extend(states.into_iter().map(|state| (what.to_owned(), state)));
     }
 
-    /// Returns whether some calls of tools become tasks.
-    pub(crate) fn has_tasks(&self) -> bool {
+    /// Returns what creates tasks; `None` if no tool call becomes one.
+    pub(crate) fn open_tasks(&self) -> Option<OpenTasks> {
         self.hub.needs.lock().unwrap_or_else(PoisonError::into_inner).tasks
     }
 
@@ -344,7 +344,7 @@ impl Changes {
     /// Fails if a handler takes another one.
     pub(crate) fn start(&self, states: &States) -> Result<(), String> {
         let needs = self.hub.needs.lock().unwrap_or_else(PoisonError::into_inner);
-        let started = Started { states: states.clone(), has_tasks: needs.tasks };
+        let started = Started { states: states.clone(), has_tasks: needs.tasks.is_some() };
         for (what, state) in &needs.states {
             started.check(what, std::slice::from_ref(state))?;
         }
@@ -367,9 +367,10 @@ impl Changes {
     }
 
     /// Fails if clients would not notice a change.
-    fn check_announced(&self, changed: &BTreeSet<ChangedList>) -> Result<(), EditError> {
+    fn check_announced(&self, changed: &[ChangedList]) -> Result<(), EditError> {
         let announced = self.hub.announced.lock().unwrap_or_else(PoisonError::into_inner);
-        let unannounced = announced.as_ref().and_then(|them| changed.difference(them).next());
+        let Some(announced) = &*announced else { return Ok(()) };
+        let unannounced = changed.iter().find(|list| !announced.contains(list));
         unannounced.map_or(Ok(()), |list| {
             let list = list_name(*list);
             Err(EditError::new(format!(
@@ -407,7 +408,7 @@ impl Changes {
     }
 
     /// Sends the list-changed notifications that the server declares.
-    fn send_lists_changed(&self, changed: BTreeSet<ChangedList>) {
+    fn send_lists_changed(&self, changed: Vec<ChangedList>) {
         for list in changed {
             let _undeclared = self.send(list_change(list));
         }

@@ -1,6 +1,5 @@
 //! The handlers of the requests that extensions define.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mcp_proto::schema::{ClientRequest, Decode, Encode};
@@ -11,7 +10,7 @@ use crate::server::handler::{HandlerFn, Resolution};
 
 /// The handlers of the requests of extensions, by method.
 #[derive(Clone, Default)]
-pub(crate) struct ExtensionMethods(BTreeMap<&'static str, MethodHandler>);
+pub(crate) struct ExtensionMethods(Vec<(&'static str, MethodHandler)>);
 
 #[derive(Clone)]
 struct MethodHandler {
@@ -35,7 +34,12 @@ impl ExtensionMethods {
             let params = params.map_err(|error| ErrorObject::invalid_params(error.to_string()))?;
             Ok(handler.run(params, None))
         });
-        self.0.insert(Q::METHOD, MethodHandler { scopes, prepare });
+        self.0.retain(|(method, _)| *method != Q::METHOD);
+        self.0.push((Q::METHOD, MethodHandler { scopes, prepare }));
+    }
+
+    fn find(&self, method: &str) -> Option<&MethodHandler> {
+        self.0.iter().find(|(of, _)| *of == method).map(|(_, handler)| handler)
     }
 
     /// Resolves a request that one of these handlers serves; returns `None` for any other.
@@ -44,7 +48,7 @@ impl ExtensionMethods {
         request: &Request,
         caller: Option<&Caller>,
     ) -> Option<Result<Resolution, ErrorObject>> {
-        let handler = self.0.get(&*request.method)?;
+        let handler = self.find(&request.method)?;
         // AUT-24: before the params are checked, so that errors do not describe them.
         Some(match handler.scopes.check(caller) {
             Ok(()) => (handler.prepare)(request),
@@ -55,7 +59,7 @@ impl ExtensionMethods {
     /// Returns the scopes that requests of a method need; `None` for a method without handler.
     #[cfg(feature = "http")]
     pub(in crate::server) fn scopes(&self, method: &str) -> Option<&[String]> {
-        self.0.get(method).map(|handler| handler.scopes.get())
+        self.find(method).map(|handler| handler.scopes.get())
     }
 
     /// Returns a method that requires scopes, if there is one.

@@ -26,7 +26,18 @@ pub(crate) struct UnregisteredHandlers {
     pub(in crate::server) prompt_fallback: Place<GetPrompt, GetPromptResult>,
     pub(in crate::server) tool_fallback: Place<CallTool, CallToolResult>,
     pub(in crate::server) tool_schema: Option<SchemaOf>,
+    /// How requests are resolved; `None` while there are no handlers.
+    resolve: Option<Resolve>,
 }
+
+/// Resolves a request with handlers of entries that are not registered.
+type Resolve = fn(
+    &UnregisteredHandlers,
+    CatalogView<'_, EntryHandler>,
+    &CallerView<'_>,
+    &Request,
+    &Context,
+) -> Option<Result<Resolution, ErrorObject>>;
 
 /// The place of a handler, which may be empty.
 pub(in crate::server) type Place<P, R> = Option<Arc<HandlerFn<P, R>>>;
@@ -35,10 +46,29 @@ pub(in crate::server) type Place<P, R> = Option<Arc<HandlerFn<P, R>>>;
 pub(in crate::server) type SchemaOf = Arc<dyn Fn(&str, &Caller) -> Option<Raw> + Send + Sync>;
 
 impl UnregisteredHandlers {
+    /// Returns the handlers, to add one.
+    ///
+    /// Nothing else names the function that resolves requests: programs that add none do not link
+    /// it.
+    pub(in crate::server) fn edit(&mut self) -> &mut Self {
+        self.resolve = Some(Self::resolve_with_handlers);
+        self
+    }
+
     /// Resolves a request that one of these handlers serves; returns `None` for any other.
     ///
     /// A fallback does not serve a registered entry for which the access token lacks scopes.
     pub(in crate::server) fn resolve(
+        &self,
+        view: CatalogView<'_, EntryHandler>,
+        seen: &CallerView<'_>,
+        request: &Request,
+        context: &Context,
+    ) -> Option<Result<Resolution, ErrorObject>> {
+        (self.resolve?)(self, view, seen, request, context)
+    }
+
+    fn resolve_with_handlers(
         &self,
         view: CatalogView<'_, EntryHandler>,
         seen: &CallerView<'_>,

@@ -1,6 +1,5 @@
 //! The events of a server's connection: requests become jobs, and their outcomes replies.
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +17,7 @@ use crate::exec::workers::Workers;
 use crate::server::catalog::changes::Changes;
 use crate::server::catalog::unregistered::UnregisteredHandlers;
 use crate::server::catalog::visibility::Visibility;
-use crate::server::connection::id_hasher::IncomingMap;
+use crate::server::connection::id_hasher::NumberedMap;
 use crate::server::connection::pending_changes::PendingChanges;
 use crate::server::connection::serve::serve;
 use crate::server::connection::subscriptions::{SubscriptionChange, SubscriptionSettings};
@@ -28,8 +27,8 @@ use crate::server::handler::kept::Kept;
 use crate::server::handler::running_task::RunningTask;
 use crate::server::handler::state::States;
 use crate::server::handler::state_sealing::StateSealing;
+use crate::server::handler::task_service::TaskService;
 use crate::server::layers::Layers;
-use crate::server::tasks::ServerTasks;
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::link::{BoxedTransport, Link, LinkRole, State};
 use crate::validation::ToolChecks;
@@ -74,7 +73,7 @@ pub struct ServerParts {
     /// What is kept between the runs of handlers.
     pub(crate) kept: Arc<Kept>,
     /// The tasks; `None` if no tool call becomes one.
-    pub(crate) tasks: Option<Arc<ServerTasks>>,
+    pub(crate) tasks: Option<Arc<dyn TaskService>>,
 }
 
 opaque_debug!(ServerParts);
@@ -102,18 +101,17 @@ impl Deref for ServerShared {
 #[expect(unnameable_types, reason = "the state of a connection is internal")]
 pub struct ServerState {
     /// The cancellation flags of running handlers.
-    pub(in crate::server) running: IncomingMap<Arc<Cancellation>>,
+    pub(in crate::server) running: NumberedMap<IncomingId, Arc<Cancellation>>,
     /// The cancellation flags of requests that wait for answers of the client, by number.
-    asking: BTreeMap<u64, (IncomingId, Arc<Cancellation>)>,
+    asking: NumberedMap<u64, (IncomingId, Arc<Cancellation>)>,
     pending_changes: PendingChanges,
     /// The client, if it is authenticated. All messages of a connection have one sender.
     pub(crate) principal: Option<Principal>,
     /// The requests to the client that are not part of a request from it. Boxed: most servers have
     /// none.
-    #[expect(clippy::box_collection, reason = "most connections have none")]
-    calls: Option<Box<BTreeMap<CallId, Arc<OpenCall>>>>,
+    calls: Option<Box<NumberedMap<CallId, Arc<OpenCall>>>>,
     /// The tasks whose handlers run, by the requests that they were. Boxed: most servers have none.
-    tasks: Option<Box<IncomingMap<Arc<dyn RunningTask>>>>,
+    tasks: Option<Box<NumberedMap<IncomingId, Arc<dyn RunningTask>>>>,
 }
 
 opaque_debug!(ServerState);

@@ -1,12 +1,10 @@
-//! Maps keyed by incoming request ids, with a cheap hash.
+//! Maps keyed by ids that the connection assigns, with a cheap hash.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use mcp_proto::IncomingId;
-
-/// A map keyed by incoming request ids.
-pub(crate) type IncomingMap<T> = HashMap<IncomingId, T, BuildHasherDefault<IdHasher>>;
+/// A map keyed by ids that the connection assigns.
+pub(crate) type NumberedMap<K, T> = HashMap<K, T, BuildHasherDefault<IdHasher>>;
 
 /// A multiplicative hash that spreads consecutive numbers.
 ///

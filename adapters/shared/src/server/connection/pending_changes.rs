@@ -1,6 +1,6 @@
 //! Change notifications that wait until the client reads again.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{Change, Instant, Misuse, OwnedChange, Raw};
@@ -26,7 +26,7 @@ struct WaitingChanges {
     prompts: bool,
     resources: bool,
     tools: bool,
-    uris: BTreeSet<String>,
+    uris: VecDeque<String>,
     bytes: usize,
     /// The notifications of extensions, in order: each may report something else.
     extended: VecDeque<OwnedChange>,
@@ -74,13 +74,13 @@ impl WaitingChanges {
             Change::Prompts => self.prompts = true,
             Change::Resources => self.resources = true,
             Change::Tools => self.tools = true,
-            Change::Resource(uri) if self.uris.contains(uri) => {}
+            Change::Resource(uri) if self.uris.iter().any(|waiting| waiting == uri) => {}
             Change::Resource(uri) => {
                 if self.uris.len() >= URIS_MAX || self.bytes + uri.len() > URIS_BYTES_MAX {
                     return Err(Misuse::Blocked);
                 }
                 self.bytes += uri.len();
-                self.uris.insert(uri.to_owned());
+                self.uris.push_back(uri.to_owned());
             }
             Change::Extension { .. } => return self.queue_extended(change),
             // There are no other kinds of changes yet.
@@ -122,13 +122,13 @@ impl WaitingChanges {
             *waits = *waits
                 && connection.run(now, Command::NotifyChanged { change }) == Err(Misuse::Blocked);
         }
-        while let Some(uri) = self.uris.first() {
+        while let Some(uri) = self.uris.front() {
             let change = Change::Resource(uri);
             if connection.run(now, Command::NotifyChanged { change }) == Err(Misuse::Blocked) {
                 break;
             }
             self.bytes -= uri.len();
-            self.uris.pop_first();
+            self.uris.pop_front();
         }
         while let Some(change) = self.extended.front().map(Change::from) {
             if connection.run(now, Command::NotifyChanged { change }) == Err(Misuse::Blocked) {

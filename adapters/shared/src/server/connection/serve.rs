@@ -22,11 +22,9 @@ use crate::server::handler::replies::{
 use crate::server::handler::reply::HandlerReply;
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::state_sealing::StateSealing;
+use crate::server::handler::task_service::{TaskCall, TaskSteps};
+use crate::server::handler::task_start::{TaskStart, task_start};
 use crate::server::handler::{EntryHandler, Job, Resolution, check_lookalikes};
-use crate::server::layers;
-use crate::server::tasks::{
-    ServerTasks, TaskStart, TaskSteps, begin, resume, serve_task_request, task_start,
-};
 use crate::transport::link::Link;
 
 /// Why a request is not passed to a handler.
@@ -106,7 +104,7 @@ pub(in crate::server) fn serve(
     context: Context,
 ) {
     if let Some(tasks) = &link.shared.tasks
-        && let Some(served) = serve_task_request(link, tasks, incoming, &request, &context)
+        && let Some(served) = tasks.serve(link, incoming, &request, &context)
     {
         // Refused like a call of the tool.
         if let Err(error) = served
@@ -165,15 +163,8 @@ fn serve_now(
         }
         return match ready {
             Ok((Resolution::Run(job, pace), rounds)) => {
-                begin(
-                    link,
-                    (tasks, STEPS),
-                    incoming,
-                    (request, context),
-                    rounds,
-                    start,
-                    (job, pace),
-                );
+                let call = TaskCall { incoming, request, context, rounds, start, job, pace };
+                Arc::clone(tasks).begin(link, STEPS, call);
             }
             Ok(_) => reply_now(link, incoming, HandlerReply::Error(handler_failed())),
             Err(error) => reply_now(link, incoming, HandlerReply::Error(error)),
@@ -182,7 +173,7 @@ fn serve_now(
     if let Some(layers) = &link.shared.layers {
         let (job, pace, rounds) = layers.job(ready, &request.method);
         let cx = open_request(link, incoming, request, context, rounds, &pace, cancelled);
-        return layers::start(layers, cx, job, &pace);
+        return layers.start(cx, job, &pace);
     }
     match ready {
         Ok((Resolution::Run(job, pace), rounds)) => {
@@ -201,12 +192,12 @@ fn serve_now(
 }
 
 /// How tasks run their handlers.
-const STEPS: TaskSteps = TaskSteps { run_job, resolve: resolve_again };
+pub(in crate::server) const STEPS: TaskSteps = TaskSteps { run_job, resolve: resolve_again };
 
 /// Runs a job within the layers of the server.
 fn run_job(link: &Arc<Link<Machine>>, cx: Cx, job: Job, pace: &Arc<Pace>) {
     match &link.shared.layers {
-        Some(layers) => layers::start(layers, cx, job, pace),
+        Some(layers) => layers.start(cx, job, pace),
         None => start(link, cx, job, pace),
     }
 }
@@ -220,17 +211,6 @@ fn resolve_again(
     let mut task = None;
     let resolution = resolve(link, request, context, &mut task)?;
     Ok((resolution, task))
-}
-
-/// Starts the handlers of the tasks that ran before a restart of the server.
-///
-/// `machine` creates a connection without a client, and `connect` what handlers need of it.
-pub(crate) fn resume_tasks(
-    tasks: &Arc<ServerTasks>,
-    machine: impl Fn() -> Option<Machine>,
-    connect: impl Fn(Machine) -> Arc<Link<Machine>>,
-) {
-    resume(tasks, STEPS, machine, connect);
 }
 
 /// Reads the request state left by earlier rounds of input requests.

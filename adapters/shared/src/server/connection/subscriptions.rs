@@ -12,7 +12,6 @@ use crate::server::catalog::visibility::{CallerView, UNKNOWN};
 use crate::server::handler::EntryHandler;
 use crate::server::handler::handler_error::HandlerError;
 use crate::server::handler::required_scopes::check_scopes;
-use crate::server::tasks::accept_task_ids;
 use crate::tasks::LISTEN_KEY;
 use crate::transport::link::Link;
 
@@ -228,7 +227,7 @@ pub(in crate::server) fn accept_subscription(
         }
     }
     if let Some(tasks) = &link.shared.tasks {
-        let ids = accept_task_ids(link, tasks, request, context);
+        let ids = tasks.accept_ids(link, request, context);
         if let (false, Ok(ids)) = (ids.is_empty(), Raw::new(&ids)) {
             filter.extra.set(LISTEN_KEY, ids);
         }

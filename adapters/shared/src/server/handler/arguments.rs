@@ -1,10 +1,8 @@
 //! Arguments of tools and prompts as Rust types.
 
-use std::collections::BTreeMap;
-
 use mcp_proto::Raw;
-use mcp_proto::schema::Tool;
-use serde::de::{DeserializeOwned, Deserializer, Error as _, IgnoredAny, Visitor, value};
+use mcp_proto::schema::{JsonReader, Tool};
+use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor, value};
 use serde::forward_to_deserialize_any;
 
 use crate::server::handler::handler_error::HandlerError;
@@ -50,10 +48,13 @@ pub(crate) fn is_closed(tool: &Tool) -> bool {
 
 /// Returns the names of the members of an object, the first few if there are many.
 fn member_names(object: &Raw) -> Vec<String> {
-    let members: BTreeMap<String, IgnoredAny> = object.parse().unwrap_or_default();
-    let name =
-        |name: &String| format!("`{}`", name.chars().take(NAME_CHARS_MAX).collect::<String>());
-    members.keys().take(NAMES_MAX).map(name).collect()
+    let mut names = Vec::new();
+    let _stopped_early = JsonReader::new(object).members(|name, reader| {
+        reader.skip();
+        names.push(format!("`{}`", name.chars().take(NAME_CHARS_MAX).collect::<String>()));
+        if names.len() < NAMES_MAX { Ok(()) } else { Err(()) }
+    });
+    names
 }
 
 const NAMES_MAX: usize = 8;

@@ -26,6 +26,8 @@ pub(crate) mod running_task;
 mod sampling;
 pub(crate) mod state;
 pub(crate) mod state_sealing;
+pub(crate) mod task_service;
+pub(crate) mod task_start;
 #[cfg(feature = "schemars")]
 pub(crate) mod typed_form;
 pub(crate) mod undeclared;

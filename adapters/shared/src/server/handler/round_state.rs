@@ -1,7 +1,5 @@
 //! The state that a handler keeps between rounds of input requests.
 
-use std::collections::BTreeSet;
-
 use mcp_proto::{ErrorObject, InputResponses, Raw};
 
 /// The answers of all rounds so far, and the handler's own state.
@@ -22,7 +20,7 @@ pub(crate) struct RoundState {
     /// The handler has relayed a call in this run.
     pub(crate) has_relayed: bool,
     /// The keys of the questions of this run.
-    asked: BTreeSet<String>,
+    asked: Vec<String>,
     /// The key of a question of this run that has no answer yet.
     pending: Option<String>,
 }
@@ -74,7 +72,11 @@ impl RoundState {
 
     /// Notes that this run asks a question; returns whether it is the first one with this key.
     pub(crate) fn ask(&mut self, key: &str) -> bool {
-        self.asked.insert(key.to_owned())
+        let is_first = !self.asked.iter().any(|asked| asked == key);
+        if is_first {
+            self.asked.push(key.to_owned());
+        }
+        is_first
     }
 
     /// Notes that this run cannot continue without the answer to a question.

@@ -11,6 +11,7 @@ use crate::box_future::BoxFuture;
 use crate::exec::pace::Pace;
 use crate::exec::workers::catch_panic;
 use crate::server::handler::Job;
+use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::HandlerError;
 use crate::server::handler::replies::handler_failed;
 use crate::server::handler::reply::BoxedResult;
@@ -58,15 +59,31 @@ where
     }
 }
 
+/// Starts the layers of a request around its job.
+type Start = fn(&Arc<Layers>, Cx, Job, &Arc<Pace>);
+
 /// The layers of a server, outermost first.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Layers {
     stack: Vec<Arc<dyn Layer>>,
+    start: Start,
     /// The pace of requests without a handler, such as lists.
     pub(super) pace: Arc<Pace>,
 }
 
 impl Layers {
+    /// Creates an empty stack.
+    ///
+    /// Only the first layer of a server names `start`: programs without layers do not link it.
+    pub(crate) fn new(start: Start) -> Self {
+        Self { stack: Vec::new(), start, pace: Arc::default() }
+    }
+
+    /// Starts the layers of a request around its job, where the job would run without layers.
+    pub(crate) fn start(self: &Arc<Self>, cx: Cx, job: Job, pace: &Arc<Pace>) {
+        (self.start)(self, cx, job, pace);
+    }
+
     pub(crate) fn push(&mut self, layer: impl Layer) {
         self.stack.push(Arc::new(layer));
     }

@@ -145,7 +145,7 @@ impl Builder {
             capabilities = capabilities.with(Capability::ResourcesSubscribe);
         }
         let mut config = self.config.clone();
-        if self.changes.has_tasks() {
+        if self.changes.open_tasks().is_some() {
             let declared = declare(config, capabilities);
             let invalid = |error: ExtensionError| {
                 let why = format!("{error} (`Tool::as_task` declares the extension of tasks)");

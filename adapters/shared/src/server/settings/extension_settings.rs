@@ -78,7 +78,7 @@ where
         {
             server.builder.refuse(&format!("the scopes of method {:?}: {why}", Q::METHOD));
         }
-        server.unregistered.methods.insert(handler);
+        server.unregistered.edit().methods.insert(handler);
         server.builder.register_method(Q::METHOD, is_of_extension, states);
     }
 }

@@ -11,7 +11,7 @@ use crate::exec::callbacks::Callbacks;
 use crate::exec::clock::Clock;
 use crate::exec::workers::{Spawn, Workers};
 use crate::server::connection::events::{ServerParts, ServerShared};
-use crate::server::connection::serve::resume_tasks;
+use crate::server::connection::serve::STEPS;
 use crate::server::connection::serving::Serving;
 use crate::server::handler::required_scopes::GrantedScopes;
 use crate::server::settings::ServerSettings;
@@ -83,6 +83,7 @@ impl ServerSettings {
         runtime: Arc<dyn Spawn>,
         is_manual: bool,
     ) -> io::Result<Arc<ServerParts>> {
+        let open = self.builder.changes.open_tasks();
         let parts = Arc::new(ServerParts {
             changes: self.builder.changes.clone(),
             sealing: self.builder.sealing.clone(),
@@ -95,11 +96,11 @@ impl ServerSettings {
             visibility: self.visibility.clone(),
             unregistered: self.unregistered.clone(),
             kept: Arc::default(),
-            tasks: self.builder.changes.has_tasks().then(|| self.tasks.get()).transpose()?,
+            tasks: open.map(|open| self.tasks.get(open)).transpose()?,
         });
         if let Some(tasks) = &parts.tasks {
             let machine = || self.config().ok().map(|config| Machine::new(Instant::ZERO, config));
-            resume_tasks(tasks, machine, |machine| {
+            Arc::clone(tasks).resume(STEPS, &machine, &|machine| {
                 let clock = if is_manual { Clock::manual(Instant::ZERO) } else { Clock::new() };
                 let transport = Box::new(Stdio::new(machine));
                 self.link(clock, transport, Arc::clone(&runtime), Arc::clone(&parts))

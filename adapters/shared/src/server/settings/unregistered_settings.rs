@@ -227,7 +227,8 @@ impl Unregistered {
         place: fn(&mut UnregisteredHandlers) -> &mut Place<K::Params, K::Result>,
     ) -> Self {
         self.set(move |server| {
-            let earlier = place(&mut server.unregistered).replace(Arc::new(handler.named(what)));
+            let place = place(server.unregistered.edit());
+            let earlier = place.replace(Arc::new(handler.named(what)));
             server.builder.register_unregistered(what, earlier.is_some(), needs);
             server.builder.handled_lists.push(lists);
         })

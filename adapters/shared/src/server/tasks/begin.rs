@@ -2,13 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use mcp_proto::ErrorObject;
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::tasks::{NewTask, Requestor};
-use mcp_proto::{Context, ErrorObject, IncomingId, Request};
 
 use super::checkpoint::Checkpoint;
-use super::start::TaskStart;
-use super::table::{ServerTasks, TaskRun, TaskSteps};
+use super::table::{ServerTasks, TaskRun};
 use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
 use crate::server::handler::Job;
@@ -17,19 +16,18 @@ use crate::server::handler::replies::reply_now;
 use crate::server::handler::reply::HandlerReply;
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::running_task::RunningTask;
+use crate::server::handler::task_service::{TaskCall, TaskSteps};
 use crate::tasks::random_id;
 use crate::transport::link::Link;
 
 /// Creates the task of a call, responds with it, and starts its handler.
-pub(crate) fn begin(
+pub(super) fn begin(
     link: &Arc<Link<Machine>>,
-    (tasks, steps): (&Arc<ServerTasks>, TaskSteps),
-    incoming: IncomingId,
-    (request, context): (Request, Context),
-    rounds: RoundState,
-    start: TaskStart,
-    (job, pace): (Job, Arc<Pace>),
+    tasks: &Arc<ServerTasks>,
+    steps: TaskSteps,
+    call: TaskCall,
 ) {
+    let TaskCall { incoming, request, context, rounds, start, job, pace } = call;
     let fail = |error| reply_now(link, incoming, HandlerReply::Error(error));
     let task = match random_id().and_then(|task| tasks.start_thread().map(|()| task)) {
         Ok(task) => task,

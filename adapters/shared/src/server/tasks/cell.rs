@@ -3,14 +3,14 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::table::ServerTasks;
+use crate::server::handler::task_service::{OpenTasks, TaskService};
 use crate::tasks::Tasks;
 
 /// The tasks of a server and its clones.
 #[derive(Clone, Default)]
 pub(crate) struct TaskCell {
     settings: Tasks,
-    tasks: Arc<Mutex<Option<Arc<ServerTasks>>>>,
+    tasks: Arc<Mutex<Option<Arc<dyn TaskService>>>>,
 }
 
 impl TaskCell {
@@ -22,10 +22,10 @@ impl TaskCell {
     ///
     /// # Errors
     /// Fails if their store cannot be read.
-    pub(crate) fn get(&self) -> io::Result<Arc<ServerTasks>> {
+    pub(crate) fn get(&self, open: OpenTasks) -> io::Result<Arc<dyn TaskService>> {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         if tasks.is_none() {
-            *tasks = Some(ServerTasks::new(&self.settings)?);
+            *tasks = Some(open(&self.settings)?);
         }
         tasks.clone().ok_or_else(|| io::ErrorKind::Other.into())
     }

@@ -10,6 +10,7 @@
 //!  restart ──▶ store, resume ───┘
 //! ```
 
+mod as_task;
 mod begin;
 mod capabilities;
 mod cell;
@@ -20,15 +21,10 @@ mod owner;
 mod questions;
 mod requests;
 mod resume;
-mod start;
+mod service;
 mod table;
 mod thread;
 mod waiting;
 
-pub(crate) use begin::begin;
 pub(crate) use capabilities::declare;
 pub(crate) use cell::TaskCell;
-pub(crate) use requests::{accept_task_ids, serve_task_request};
-pub(crate) use resume::resume;
-pub(crate) use start::{TaskStart, task_start};
-pub(crate) use table::{ServerTasks, TaskSteps};

@@ -58,7 +58,7 @@ impl ServerTasks {
     }
 
     /// Deletes the tasks that only this connection could use.
-    pub(crate) fn on_closed(&self, link: &Link<Machine>) {
+    pub(super) fn close_connection(&self, link: &Link<Machine>) {
         let revision = link.inspect(|state| state.connection.peer().map(|peer| peer.revision));
         if revision.and_then(TaskProtocol::of) == Some(TaskProtocol::Core)
             && let Some(connection) = self.connection(link)

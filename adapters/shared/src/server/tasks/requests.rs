@@ -24,9 +24,9 @@ use crate::transport::link::Link;
 ///
 /// # Errors
 /// Fails if the token of the caller lacks a scope of the tool; the request is then not answered.
-pub(crate) fn serve_task_request(
+pub(super) fn serve_task_request(
     link: &Arc<Link<Machine>>,
-    tasks: &Arc<ServerTasks>,
+    tasks: &ServerTasks,
     incoming: IncomingId,
     request: &Request,
     context: &Context,
@@ -119,8 +119,8 @@ fn hide_messages(
 
 /// Returns the tasks of a subscription that the client has, and whose tools its token may call.
 // TSK-21, TSK-38: a client is notified only of its own tasks.
-pub(crate) fn accept_task_ids(
-    link: &Arc<Link<Machine>>,
+pub(super) fn accept_task_ids(
+    link: &Link<Machine>,
     tasks: &ServerTasks,
     request: &Request,
     context: &Context,

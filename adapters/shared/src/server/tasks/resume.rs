@@ -8,26 +8,27 @@ use mcp_proto::tasks::TaskId;
 
 use super::begin::{context_of, start_run};
 use super::checkpoint::Checkpoint;
-use super::table::{ServerTasks, TaskRun, TaskSteps};
+use super::table::{ServerTasks, TaskRun};
 use crate::exec::cancellation::Cancellation;
 use crate::server::handler::Resolution;
 use crate::server::handler::replies::handler_failed;
 use crate::server::handler::round_state::RoundState;
+use crate::server::handler::task_service::TaskSteps;
 use crate::transport::link::Link;
 
 /// Starts the handlers of the tasks that ran before a restart of the server.
 ///
 /// `machine` creates a connection without a client, and `connect` what handlers need of it.
-pub(crate) fn resume(
+pub(super) fn resume(
     tasks: &Arc<ServerTasks>,
     steps: TaskSteps,
-    machine: impl Fn() -> Option<Machine>,
-    connect: impl Fn(Machine) -> Arc<Link<Machine>>,
+    machine: &dyn Fn() -> Option<Machine>,
+    connect: &dyn Fn(Machine) -> Arc<Link<Machine>>,
 ) {
     for (task, kept) in tasks.take_restored() {
         let resumed = Checkpoint::read(&kept).zip(machine()).ok_or_else(|| unknown("is damaged"));
         let resumed = resumed.and_then(|(checkpoint, machine)| {
-            resume_one(tasks, steps, task, checkpoint, machine, &connect)
+            resume_one(tasks, steps, task, checkpoint, machine, connect)
         });
         if let Err(error) = resumed {
             tasks.with(|state, time| {
@@ -43,7 +44,7 @@ fn resume_one(
     task: TaskId,
     mut checkpoint: Checkpoint,
     mut machine: Machine,
-    connect: impl Fn(Machine) -> Arc<Link<Machine>>,
+    connect: &dyn Fn(Machine) -> Arc<Link<Machine>>,
 ) -> Result<(), ErrorObject> {
     let call = checkpoint.replay(&mut machine);
     let (incoming, request, context) = call.ok_or_else(|| unknown("is no longer accepted"))?;

@@ -16,15 +16,13 @@ use mcp_proto::tasks::{
 use mcp_proto::{Context, ErrorObject, IncomingId, Payload, Principal, Raw, Request};
 
 use super::checkpoint::Checkpoint;
-use super::start::TaskStart;
 use super::thread::{StoreStep, TaskThread, TaskWork};
 use crate::exec::cancellation::Cancellation;
 use crate::exec::clock::Clock;
-use crate::exec::pace::Pace;
-use crate::server::handler::context::{Cx, HandlerLink as _};
+use crate::server::handler::context::HandlerLink as _;
 use crate::server::handler::replies::reply_now;
 use crate::server::handler::reply::HandlerReply;
-use crate::server::handler::{Job, Resolution};
+use crate::server::handler::task_service::{TaskService, TaskSteps};
 use crate::tasks::{LISTEN_KEY, TaskStore, Tasks, task_time};
 use crate::trace;
 use crate::transport::link::Link;
@@ -101,25 +99,12 @@ pub(super) struct Questions {
 /// A changed task, whether it has subscribers, and the notification.
 type StatusNotification = (Arc<TaskRun>, bool, &'static str, Raw);
 
-type Resolve = fn(
-    &Arc<Link<Machine>>,
-    &Request,
-    &Context,
-) -> Result<(Resolution, Option<TaskStart>), ErrorObject>;
-
-/// How handlers are found and run.
-#[derive(Clone, Copy)]
-pub(crate) struct TaskSteps {
-    pub(crate) run_job: fn(&Arc<Link<Machine>>, Cx, Job, &Arc<Pace>),
-    pub(crate) resolve: Resolve,
-}
-
 impl ServerTasks {
     /// Creates the table, with the tasks of the store.
     ///
     /// # Errors
     /// Fails if the store cannot be read.
-    pub(crate) fn new(settings: &Tasks) -> io::Result<Arc<Self>> {
+    pub(super) fn open(settings: &Tasks) -> io::Result<Arc<dyn TaskService>> {
         let mut process = [0; 8];
         getrandom::fill(&mut process).map_err(|error| io::Error::other(error.to_string()))?;
         let tasks = Arc::new_cyclic(|this| Self {

@@ -63,7 +63,7 @@ impl ServerTasks {
     }
 
     /// Forgets a request for a result that was cancelled.
-    pub(crate) fn stop_waiting(&self, link: &Arc<Link<Machine>>, incoming: IncomingId) {
+    pub(super) fn cancel_wait(&self, link: &Arc<Link<Machine>>, incoming: IncomingId) {
         let connection = link.shared.workers.id();
         self.with(|state, _| {
             let is_it = |waiting: &ResultRequest| {

@@ -40,7 +40,7 @@ pub(crate) use transport::BoxedTransport;
 pub(crate) use transport::Transport;
 
 /// A role (client or server) with the state and event handling that adapters add to it.
-pub trait LinkRole: MessageEndpoint + std::fmt::Debug + Send + Sized + 'static {
+pub trait LinkRole: MessageEndpoint + Send + Sized + 'static {
     /// The state of the client or server for an open connection, protected by the connection's
     /// lock.
     type Open: Default + Send;

@@ -1,7 +1,6 @@
 //! The transport of a connection: a byte stream, recorded or not, or HTTP.
 
 use std::any::Any;
-use std::fmt::Debug;
 use std::io;
 use std::ops::Deref;
 
@@ -21,7 +20,7 @@ pub(crate) type BoxedTransport<R> = Box<dyn Transport<R>>;
 /// methods of the types that `downcast` finds.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub trait Transport<R: MessageEndpoint>:
-    RoleEndpoint<Event = R::Event, Role = R> + Any + Debug + Send
+    RoleEndpoint<Event = R::Event, Role = R> + Any + Send
 {
     /// Returns whether there is something to send.
     fn has_output(&mut self) -> bool {
@@ -53,7 +52,7 @@ pub trait Transport<R: MessageEndpoint>:
     }
 }
 
-impl<R: MessageEndpoint + Debug + Send + 'static> Transport<R> for Stdio<R> {}
+impl<R: MessageEndpoint + Send + 'static> Transport<R> for Stdio<R> {}
 
 /// For tests of the adapters.
 impl Transport<mcp_proto::server::Server> for DriverMachine {}

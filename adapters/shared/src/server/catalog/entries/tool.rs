@@ -13,8 +13,8 @@ use crate::server::handler::arguments::is_closed;
 use crate::server::handler::function::{Handler, Prepared};
 use crate::server::handler::kind::ToolCall;
 use crate::server::handler::needs::{Arguments, NeededState};
+use crate::server::handler::task_service::OpenTasks;
 use crate::server::handler::{EntryHandler, HandlerFn};
-use crate::tasks::TaskPolicy;
 #[cfg(feature = "tracing")]
 use crate::trace::unreadable_schema;
 use crate::trace::unusual_tool_name;
@@ -96,11 +96,13 @@ use crate::trace::unusual_tool_name;
 /// cannot read: enums as the whole arguments, and types that contain themselves.
 #[must_use = "an entry does nothing until it is added"]
 pub struct Tool {
-    definition: schema::Tool,
+    pub(in crate::server) definition: schema::Tool,
     /// Why the tool cannot be offered.
     invalid: Option<String>,
     examples: Vec<Raw>,
-    handler: HandlerFn<Raw, CallToolResult>,
+    pub(in crate::server) handler: HandlerFn<Raw, CallToolResult>,
+    /// What creates tasks; `None` if no call becomes one.
+    pub(in crate::server) tasks: Option<OpenTasks>,
     scopes: Vec<String>,
     states: Vec<NeededState>,
 }
@@ -138,7 +140,7 @@ impl Tool {
         states: Vec<NeededState>,
     ) -> Self {
         let (examples, scopes) = (Vec::new(), Vec::new());
-        Self { definition, invalid: None, examples, handler, scopes, states }
+        Self { definition, invalid: None, examples, handler, tasks: None, scopes, states }
     }
 
     /// Creates a tool with an explicit definition.
@@ -226,45 +228,6 @@ impl Tool {
         self.handler.always_on_pool();
         self
     }
-
-    /// Lets calls of the tool become [tasks](crate::tasks).
-    ///
-    /// The server responds to such a call with the task while the handler continues. The context of
-    /// the handler works as in a plain call, except that
-    /// - the handler continues after the end of its connection;
-    /// - it is cancelled when the client cancels the task or the time of the task is over;
-    /// - [progress](crate::Cx::progress) also sets the status message of the task, and is sent in
-    ///   revision 2025-11-25 only; log messages are dropped: the extension has neither.
-    ///
-    /// [Layers](crate::Server::layer) surround each run of the handler, and do not see the requests
-    /// about tasks (`tasks/*`). The scopes that the tool [requires](Self::requires) are kept with
-    /// the task: requests for its status and result, and answers to its input requests, need them
-    /// too.
-    ///
-    /// A client finds only the tasks of its own principal. Without authentication, tasks of
-    /// 2025-11-25 belong to their connection or HTTP session, and those of 2026-07-28 to every
-    /// client that knows their id, which has 128 random bits.
-    ///
-    /// See the specification on tasks [in 2025-11-25] and as an [extension].
-    ///
-    /// [in 2025-11-25]:
-    ///     https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
-    /// [extension]: https://modelcontextprotocol.io/extensions/tasks/overview
-    ///
-    /// ```
-    /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::tasks::TaskPolicy;
-    /// use mcp_tokio::{Server, Tool};
-    ///
-    /// let index = Tool::new("index", || "3 documents").description("Indexes all documents");
-    /// let server = Server::new("search", "1.0.0").add(index.as_task(TaskPolicy::optional()));
-    /// # drop(server);
-    /// ```
-    pub fn as_task(mut self, policy: TaskPolicy) -> Self {
-        self.definition.execution.get_or_insert_default().task_support = Some(policy.support());
-        self.handler = self.handler.with_task(policy);
-        self
-    }
 }
 
 fn empty_schema() -> Raw {
@@ -282,7 +245,8 @@ fn with_examples(schema: &Raw, examples: &[Raw]) -> Option<Raw> {
 
 impl PutEntry for Tool {
     fn put(self, edit: &mut CatalogEdit<'_>, put: Put) -> Result<(), EditError> {
-        let Self { definition: mut tool, invalid, examples, mut handler, scopes, states } = self;
+        let Self { definition: mut tool, invalid, examples, mut handler, tasks, scopes, states } =
+            self;
         let (name, done) = (tool.name.clone(), put.done());
         let what = format!("the tool `{name}`");
         if let Some(reason) = invalid {
@@ -297,8 +261,7 @@ impl PutEntry for Tool {
             tool.input_schema = schema.into();
         }
         edit.check_schemas(&tool)?;
-        let has_tasks = handler.task_policy().is_some();
-        if has_tasks {
+        if tasks.is_some() {
             edit.check_tasks(&what)?;
         }
         handler.set_up(|setup| setup.is_closed = is_closed(&tool));
@@ -308,7 +271,7 @@ impl PutEntry for Tool {
         let handler = EntryHandler::Tool(handler.named(&what));
         let calls = (Catalog::add_tool as _, Catalog::replace_tool as _);
         edit.put(&what, put, tool, handler, states, calls)?;
-        edit.adds_tasks |= has_tasks;
+        edit.tasks = edit.tasks.or(tasks);
         if !is_recommended_name(&name) {
             unusual_tool_name(&name);
         }

@@ -9,10 +9,10 @@ use crate::tasks::EXTENSION;
 
 /// The settings of a task that a call becomes.
 pub(crate) struct TaskStart {
-    pub(super) protocol: TaskProtocol,
-    pub(super) new: NewTask,
+    pub(crate) protocol: TaskProtocol,
+    pub(crate) new: NewTask,
     /// How often its handler may be started again.
-    pub(super) restarts_max: u32,
+    pub(crate) restarts_max: u32,
 }
 
 /// Returns whether a call becomes a task.
