@@ -2,20 +2,22 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
+use super::containers::AnyObject;
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::object;
 use super::members::ExtraMembers;
 use super::serde_impls::serde_impls;
 use crate::error::Unencodable;
-use crate::json::JsonReader;
+use crate::json::{JsonReader, Kind, Raw};
 use crate::revision::Revision;
 use crate::rpc::RequestId;
 
 /// Protocol metadata: the `_meta` member of a message or other object.
 ///
 /// Unknown keys are preserved. Reserved keys have typed accessors. An accessor treats a malformed
-/// value as absent, but [`members`](Self::members) still contains that value.
+/// value as absent, but [`member`](Self::member) still returns that value.
 ///
 /// See <https://modelcontextprotocol.io/specification/2026-07-28/basic>.
 ///
@@ -24,15 +26,15 @@ use crate::rpc::RequestId;
 /// use mcp_proto::schema::Meta;
 ///
 /// let mut meta = Meta::new();
-/// meta.members.set("com.example/ticket", Raw::new(&42).unwrap());
+/// meta.set_member("com.example/ticket", Raw::new(&42).unwrap());
 /// assert!(Meta::is_key("com.example/ticket") && !Meta::is_key("com..example/x"));
 /// assert!(meta.progress_token().is_none());
 /// ```
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Meta {
-    /// All members of the `_meta` object, in order.
-    pub members: ExtraMembers,
-}
+#[derive(Clone)]
+pub struct Meta(
+    /// An object. Few receivers read it, so its members are decoded on demand.
+    Raw,
+);
 
 /// The reserved keys of `_meta`.
 // Requirements §2.5.
@@ -76,13 +78,34 @@ impl Meta {
     /// Creates an empty `_meta`.
     #[must_use]
     pub const fn new() -> Self {
-        Self { members: ExtraMembers::new() }
+        Self(Raw::empty_object())
+    }
+
+    /// Decodes all members, in order.
+    #[must_use]
+    pub fn members(&self) -> ExtraMembers {
+        ExtraMembers::decode(&self.0).unwrap_or_default()
+    }
+
+    /// Returns the value of the member `key`, or `None` if it is absent.
+    ///
+    /// If the key occurs more than once, the last value is returned. Each call scans the object.
+    #[must_use]
+    pub fn member(&self, key: &str) -> Option<Raw> {
+        self.0.member(key)
+    }
+
+    /// Sets the member `key` to `value` and moves the member to the end.
+    pub fn set_member(&mut self, key: &str, value: impl Into<Raw>) {
+        let mut members = self.members();
+        members.set(key, value);
+        self.0 = AnyObject::from(members).0;
     }
 
     /// Decodes the value of `key`. Returns `None` if the key is absent or its value is not a `T`.
     #[must_use]
     pub fn read<T: Decode>(&self, key: &str) -> Option<T> {
-        self.members.get(key).and_then(|value| T::decode(value).ok())
+        self.member(key).and_then(|value| T::decode(&value).ok())
     }
 
     /// Sets `key` to `value`, encoded for a peer that uses `revision`.
@@ -95,7 +118,7 @@ impl Meta {
         value: &T,
         revision: Revision,
     ) -> Result<(), Unencodable> {
-        self.members.set(key, value.to_raw(revision)?);
+        self.set_member(key, value.to_raw(revision)?);
         Ok(())
     }
 
@@ -171,17 +194,41 @@ fn starts_and_ends(text: &str, start: fn(char) -> bool, end: fn(char) -> bool) -
     text.chars().next().is_some_and(start) && text.chars().next_back().is_some_and(end)
 }
 
+impl Default for Meta {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Meta {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Meta").field(&self.members()).finish()
+    }
+}
+
+// White space and the spelling of keys do not matter.
+impl PartialEq for Meta {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0 || self.members() == other.members()
+    }
+}
+
+impl Eq for Meta {}
+
 serde_impls!(Meta, RequestId);
 
 impl Encode for Meta {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        self.members.encode(revision, out)
+        self.members().encode(revision, out)
     }
 }
 
 impl Decode for Meta {
     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
-        ExtraMembers::read(reader).map(|members| Self { members })
+        if reader.kind() != Some(Kind::Object) {
+            return Err(DecodeError::expected("an object", reader));
+        }
+        Ok(Self(reader.raw()))
     }
 }
 
