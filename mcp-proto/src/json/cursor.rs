@@ -7,7 +7,7 @@
 
 use core::ops::Range;
 
-use super::swar::near_quote;
+use super::swar::{NEAR_KEY, NEAR_VALUE, near_quote};
 use super::syntax::{
     Checked, DEPTH_CEILING, Nesting, SyntaxError, SyntaxErrorKind, key_end, next, number_end,
     short_key_end, string_end, unexpected, word_end,
@@ -255,7 +255,7 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     pub(super) fn skip_string(&mut self) -> bool {
         let has_escapes;
-        (self.at, has_escapes) = match near_quote(self.bytes, self.at) {
+        (self.at, has_escapes) = match near_quote::<NEAR_VALUE>(self.bytes, self.at) {
             Ok(quote) => (quote + 1, false),
             Err(plain) => skip_long_string(self.bytes, plain),
         };
@@ -269,7 +269,7 @@ impl<'a> Cursor<'a> {
         while let Some(byte) = bytes.get(at) {
             match byte {
                 b'"' => {
-                    at = match near_quote(bytes, at) {
+                    at = match near_quote::<NEAR_KEY>(bytes, at) {
                         Ok(quote) => quote + 1,
                         Err(plain) => skip_long_string(bytes, plain).0,
                     };
