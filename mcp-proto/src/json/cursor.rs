@@ -117,6 +117,14 @@ impl<'a> Cursor<'a> {
         Ok(key)
     }
 
+    /// Consumes `known`, a validated value, if the text continues with it; nothing if it is empty.
+    #[inline]
+    pub(crate) fn accept_known(&mut self, known: &[u8]) -> Option<&'a [u8]> {
+        let found = self.rest().get(..known.len()).filter(|next| *next == known)?;
+        self.at += found.len();
+        (!found.is_empty()).then_some(found)
+    }
+
     /// Consumes an object. Calls `member` with each key, including quotes; it must consume the
     /// value.
     ///

@@ -68,15 +68,24 @@ pub(crate) struct RequestContext {
 const META_BYTES_MAX: usize = 1024;
 
 impl ContextCache {
+    /// Returns the text of the latest `_meta`, if it was parsed with this configuration; otherwise,
+    /// an empty text.
+    pub(crate) fn known_meta(&self, identity: &Arc<Identity>) -> &[u8] {
+        let last = self.0.as_deref().filter(|last| Arc::ptr_eq(&last.identity, identity));
+        last.map_or(&[], |last| last.meta.as_bytes())
+    }
+
+    /// Returns whether the latest context applies to a request with these params.
+    pub(crate) fn applies_to(&self, identity: &Arc<Identity>, params: &Params<'_>) -> bool {
+        self.reuse(identity, params).is_some()
+    }
+
     /// Returns the latest context if this request carries identical bytes.
     fn reuse(&self, identity: &Arc<Identity>, params: &Params<'_>) -> Option<&CachedContext> {
         let meta = params.meta?;
         // The cached text has no line breaks. The cache may come from another configuration.
-        self.0.as_deref().filter(|last| {
-            last.meta.as_bytes() == meta
-                && !params.needs_rewrite()
-                && Arc::ptr_eq(&last.identity, identity)
-        })
+        let is_known = self.known_meta(identity) == meta && !params.needs_rewrite();
+        self.0.as_deref().filter(|_| is_known)
     }
 
     /// Parses the context of a request, except its input responses.
