@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::error::code;
-use crate::json::{Array, Frame, Object, Raw, find_each, find_rare, unescape, write_str};
+use crate::json::{Array, Frame, Object, Raw, find_each, unescape, write_str};
 use crate::printable;
 use crate::revision::{Revision, Side};
 use crate::rpc::{ErrorObject, Params, RequestId};
@@ -258,12 +258,6 @@ pub(crate) fn missing_capabilities(needs: &Capabilities, client: &Peer) -> Error
     );
     let out = format!(r#"{{"requiredCapabilities":{list}}}"#).into_bytes();
     ErrorObject::new(code::MISSING_CLIENT_CAPABILITY, why).with_data(Raw::from_written(out))
-}
-
-/// Returns whether outgoing params carry a progress token.
-pub(crate) fn has_progress_token(params: &[u8]) -> bool {
-    let meta = find_rare(params, "_meta");
-    meta.is_some_and(|meta| find_rare(meta, key::PROGRESS_TOKEN).is_some())
 }
 
 #[cfg(test)]
