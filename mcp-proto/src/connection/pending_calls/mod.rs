@@ -169,7 +169,7 @@ impl PendingCalls {
             }
         }
         if let Some(rule) = kept {
-            self.table.keep_retry(id, Retry::new(rule.id, call.params));
+            self.table.keep_retry(id, rule.id, call.params);
         }
         id
     }
@@ -245,6 +245,9 @@ impl PendingCalls {
         }
         remember(&mut call, &outcome);
         end(env, call.id, call.owner, Vec::new(), outcome);
+        if let Some(rare) = call.rare {
+            self.table.recycle(rare, env.limits());
+        }
         Answered::Done
     }
 
