@@ -2,7 +2,6 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use super::containers::AnyObject;
 use super::decode::{Decode, DecodeError, Encode};
@@ -10,7 +9,7 @@ use super::macros::object;
 use super::members::ExtraMembers;
 use super::serde_impls::serde_impls;
 use crate::error::Unencodable;
-use crate::json::{JsonReader, Kind, Raw};
+use crate::json::{JsonReader, Raw};
 use crate::revision::Revision;
 use crate::rpc::RequestId;
 
@@ -30,11 +29,9 @@ use crate::rpc::RequestId;
 /// assert!(Meta::is_key("com.example/ticket") && !Meta::is_key("com..example/x"));
 /// assert!(meta.progress_token().is_none());
 /// ```
-#[derive(Clone)]
-pub struct Meta(
-    /// An object. Few receivers read it, so its members are decoded on demand.
-    Raw,
-);
+// Decoded on demand, as few receivers read it; equal if the members are, however they are written.
+#[derive(Clone, Debug, Eq)]
+pub struct Meta(AnyObject);
 
 /// The reserved keys of `_meta`.
 // Requirements §2.5.
@@ -78,7 +75,7 @@ impl Meta {
     /// Creates an empty `_meta`.
     #[must_use]
     pub const fn new() -> Self {
-        Self(Raw::empty_object())
+        Self(AnyObject(Raw::empty_object()))
     }
 
     /// Decodes all members, in order.
@@ -87,9 +84,7 @@ impl Meta {
         ExtraMembers::decode(&self.0).unwrap_or_default()
     }
 
-    /// Returns the value of the member `key`, or `None` if it is absent.
-    ///
-    /// If the key occurs more than once, the last value is returned. Each call scans the object.
+    /// Returns the value of the last member `key`, if any. Each call scans the object.
     #[must_use]
     pub fn member(&self, key: &str) -> Option<Raw> {
         self.0.member(key)
@@ -99,7 +94,7 @@ impl Meta {
     pub fn set_member(&mut self, key: &str, value: impl Into<Raw>) {
         let mut members = self.members();
         members.set(key, value);
-        self.0 = AnyObject::from(members).0;
+        self.0 = members.into();
     }
 
     /// Decodes the value of `key`. Returns `None` if the key is absent or its value is not a `T`.
@@ -118,8 +113,7 @@ impl Meta {
         value: &T,
         revision: Revision,
     ) -> Result<(), Unencodable> {
-        self.set_member(key, value.to_raw(revision)?);
-        Ok(())
+        value.to_raw(revision).map(|value| self.set_member(key, value))
     }
 
     /// Returns the progress token, if the request has one.
@@ -158,16 +152,9 @@ impl Meta {
     // Requirements §2.5.
     #[must_use]
     pub fn is_key(key: &str) -> bool {
-        let (prefix, name) =
-            key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
-        let is_name = name.is_empty()
-            || (starts_and_ends(
-                name,
-                |c| c.is_ascii_alphanumeric(),
-                |c| c.is_ascii_alphanumeric(),
-            ) && name
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')));
+        let (prefix, name) = key.split_once('/').map_or((None, key), |(a, b)| (Some(a), b));
+        let is_name = name.is_empty() || is_word(name, char::is_ascii_alphanumeric, "-_.");
+        let is_label = |label| is_word(label, char::is_ascii_alphabetic, "-");
         is_name && prefix.is_none_or(|prefix| prefix.split('.').all(is_label))
     }
 
@@ -178,20 +165,17 @@ impl Meta {
     #[must_use]
     pub fn is_reserved(key: &str) -> bool {
         let Some((prefix, _)) = key.split_once('/') else { return false };
-        let is_ours = |label: &&str| matches!(*label, "modelcontextprotocol" | "mcp");
-        let labels: Vec<&str> = prefix.split('.').collect();
+        let is_ours = |label| matches!(label, "modelcontextprotocol" | "mcp");
         // Newer revisions compare the second label, older ones the second to last.
-        labels.get(1).is_some_and(is_ours) || labels.iter().rev().nth(1).is_some_and(is_ours)
+        [prefix.split('.').nth(1), prefix.rsplit('.').nth(1)].into_iter().flatten().any(is_ours)
     }
 }
 
-fn is_label(label: &str) -> bool {
-    starts_and_ends(label, |c| c.is_ascii_alphabetic(), |c| c.is_ascii_alphanumeric())
-        && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
-}
-
-fn starts_and_ends(text: &str, start: fn(char) -> bool, end: fn(char) -> bool) -> bool {
-    text.chars().next().is_some_and(start) && text.chars().next_back().is_some_and(end)
+/// Checks a label or name, of ASCII letters, digits and `others`, which are neither first nor last.
+fn is_word(text: &str, first: fn(&char) -> bool, others: &str) -> bool {
+    text.chars().next().as_ref().is_some_and(first)
+        && text.ends_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || others.contains(c))
 }
 
 impl Default for Meta {
@@ -200,20 +184,11 @@ impl Default for Meta {
     }
 }
 
-impl fmt::Debug for Meta {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Meta").field(&self.members()).finish()
-    }
-}
-
-// White space and the spelling of keys do not matter.
 impl PartialEq for Meta {
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0 || self.members() == other.members()
     }
 }
-
-impl Eq for Meta {}
 
 serde_impls!(Meta, RequestId);
 
@@ -225,10 +200,7 @@ impl Encode for Meta {
 
 impl Decode for Meta {
     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
-        if reader.kind() != Some(Kind::Object) {
-            return Err(DecodeError::expected("an object", reader));
-        }
-        Ok(Self(reader.raw()))
+        AnyObject::read(reader).map(Self)
     }
 }
 
@@ -242,8 +214,7 @@ impl Encode for RequestId {
 impl Decode for RequestId {
     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         let before = reader.clone();
-        let value = reader.raw();
-        Self::from_json(value.as_bytes())
+        Self::from_json(reader.raw().as_bytes())
             .ok_or_else(|| DecodeError::expected("an integer or a string", &before))
     }
 }
