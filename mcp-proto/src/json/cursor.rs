@@ -117,12 +117,17 @@ impl<'a> Cursor<'a> {
         Ok(key)
     }
 
-    /// Consumes `known`, a validated value, if the text continues with it; nothing if it is empty.
-    #[inline]
-    pub(crate) fn accept_known(&mut self, known: &[u8]) -> Option<&'a [u8]> {
-        let found = self.rest().get(..known.len()).filter(|next| *next == known)?;
-        self.at += found.len();
-        (!found.is_empty()).then_some(found)
+    /// Consumes a value. One that equals `known`, which is a validated value or empty, is compared
+    /// only.
+    #[inline(never)]
+    pub(crate) fn value_or_known(&mut self, known: &[u8]) -> Checked<&'a [u8]> {
+        match self.rest().get(..known.len()) {
+            Some(found) if found == known && !known.is_empty() => {
+                self.at += found.len();
+                Ok(found)
+            }
+            _ => self.value(),
+        }
     }
 
     /// Consumes an object. Calls `member` with each key, including quotes; it must consume the

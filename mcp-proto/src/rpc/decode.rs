@@ -242,7 +242,7 @@ impl fmt::Display for Defect {
 /// Parses `text` as one message. The work is linear in its length.
 ///
 /// A `_meta` of the params that equals `known_meta` is not parsed again. `known_meta` is empty, or
-/// an object that was the `_meta` of a message parsed with the same `depth_max` and that needed no
+/// an object that was the `_meta` of a message parsed with this `depth_max` and that needed no
 /// rewriting.
 // Inlined, the result would be moved: 40 instructions a message.
 #[inline(never)]
@@ -526,8 +526,10 @@ fn scan_members<'a>(
     }
     scanner.object(|scanner, key| {
         // An object ends where an equal one ends.
-        let known = if key == b"\"_meta\"" { scanner.accept_known(known_meta) } else { None };
-        let value = known.map_or_else(|| scanner.value(), Ok)?;
+        let value = match key {
+            b"\"_meta\"" => scanner.value_or_known(known_meta)?,
+            _ => scanner.value()?,
+        };
         member(unquote(key), value);
         Ok(())
     })

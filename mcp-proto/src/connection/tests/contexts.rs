@@ -26,7 +26,7 @@ fn contexts() -> Vec<String> {
         // Repeated members: the last one counts.
         format!("{usual},{}", INFO.replace("ada", "eva")),
         format!("{usual},{}", CAPABILITIES.replace("elicitation", "sampling")),
-        // Longer, with the same start.
+        // Longer, with an equal start.
         format!(r#"{usual},"progressToken":"t""#),
         format!(r#"{usual},"io.modelcontextprotocol/logLevel":"error""#),
         format!(r#"{usual},"io.modelcontextprotocol/logLevel":"loud""#),
@@ -77,6 +77,34 @@ fn a_context_is_never_that_of_another_request_lif_21_cap_14() {
                 assert_eq!(context.principal().map(Principal::id), Some(sender));
                 assert_eq!(context.meta.unwrap(), Raw::from_text(meta).unwrap());
             }
+        }
+    }
+}
+
+// STL-20
+#[test]
+fn a_retry_has_the_params_of_its_own_call_whatever_ended_before() {
+    for idle_bytes_max in [0, 64, 4096] {
+        let limits = Limits { idle_bytes_max, ..Limits::default() };
+        let mut client = client(R5, limits);
+        for (round, length) in [100, 3, 3, 100, 1000, 10_000, 30, 0, 3000].into_iter().enumerate() {
+            let name = format!("{round}{}", "n".repeat(length));
+            call(&mut client, &format!(r#"{{"name":"{name}"}}"#));
+            // Each call takes two ids: one for the request, and one for its retry.
+            let first = 2 + 2 * round as u64;
+            let input = r#"{"resultType":"input_required","requestState":"s"}"#;
+            receive(&mut client, format!(r#"{{"jsonrpc":"2.0","id":{first},"result":{input}}}"#));
+            let messages = sent(&mut client);
+            assert_eq!(messages.len(), 2, "{messages:?}");
+            for message in &messages {
+                assert_eq!(message.matches(&format!(r#""name":"{name}""#)).count(), 1);
+            }
+            let retry = first + 1;
+            assert!(messages[1].contains(&format!(r#""id":{retry}"#)), "{}", messages[1]);
+            assert!(messages[1].contains(r#""requestState":"s""#));
+            let result = r#"{"resultType":"complete","content":[]}"#;
+            receive(&mut client, format!(r#"{{"jsonrpc":"2.0","id":{retry},"result":{result}}}"#));
+            assert!(matches!(outcomes(&mut client)[..], [Ok(_)]));
         }
     }
 }
