@@ -8,7 +8,7 @@ use super::pending_calls::{NewCall, Owner};
 use super::{Connection, eras};
 use crate::error::{Misuse, Unencodable};
 use crate::json::{Object, Raw, find, unescape};
-use crate::meta::{has_progress_token, missing_capabilities};
+use crate::meta::missing_capabilities;
 use crate::method::MethodId;
 use crate::permissions;
 use crate::queues::Draft;
@@ -101,7 +101,7 @@ impl Connection {
             params,
             owner: Owner::Application,
             wait: options.wait_for(rule, env.limits()),
-            wants_progress: options.progress || has_progress_token(params),
+            wants_progress: options.progress,
             takes_input_required: options.input_required,
             stream: self.inbound.stream_of(options.parent),
             cache_as,
@@ -313,7 +313,7 @@ impl Connection {
                 params,
                 owner: Owner::Question(incoming, index),
                 wait: CallOptions::default().wait_for(rule, env.limits()),
-                wants_progress: has_progress_token(params),
+                wants_progress: false,
                 takes_input_required: false,
                 stream,
                 cache_as: None,

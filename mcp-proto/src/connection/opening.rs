@@ -9,6 +9,7 @@ use super::lifecycle::phase::{Phase, Trigger};
 use super::lifecycle::{Lifecycle, OpenAction, handshake};
 use super::pending_calls::Owner;
 use crate::collections::LazyBox;
+use crate::json::TextWithMeta;
 use crate::meta::MetaWriter;
 use crate::method::MethodId;
 use crate::revision::{Era, Revision, Side};
@@ -54,7 +55,7 @@ impl Connection {
                 self.try_modern(revision);
                 let Self { env, calls, .. } = self;
                 calls.send_raw(env, Owner::Probe, MethodId::Discover, timeout, |env, out| {
-                    env.terms.meta.write_params(out, None, None, None);
+                    env.terms.meta.write_params(out, TextWithMeta::of(None), None, None);
                     Ok(())
                 });
             }

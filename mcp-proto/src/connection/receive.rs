@@ -39,7 +39,9 @@ impl Connection {
         message: &IncomingMessage<'_>,
     ) {
         self.handle_input(now, |this| {
-            this.on_decoded(stream, &DecodedMessage::parse(message, this.env.limits()));
+            let known_meta = this.contexts.known_meta(&this.env.identity);
+            let decoded = DecodedMessage::of(message.frame(), this.env.limits(), known_meta);
+            this.on_decoded(stream, &decoded);
         });
     }
 
@@ -54,7 +56,7 @@ impl Connection {
             if decoded.is_within(this.env.limits()) {
                 this.on_decoded(stream, &decoded);
             } else {
-                this.on_decoded(stream, &DecodedMessage::of(decoded.frame, this.env.limits()));
+                this.on_decoded(stream, &DecodedMessage::of(decoded.frame, this.env.limits(), &[]));
             }
         });
     }
@@ -175,7 +177,7 @@ impl Connection {
                 return;
             }
             let Limits { depth_max, id_bytes_max, .. } = *self.env.limits();
-            match rpc::decode_utf8(member, depth_max, id_bytes_max) {
+            match rpc::decode_utf8(member, depth_max, id_bytes_max, &[]) {
                 Ok(message) => self.on_message(origin, &message),
                 Err(malformed) => self.on_malformed(origin, &malformed),
             }
@@ -370,7 +372,9 @@ impl Connection {
             return self.env.violation(ViolationKind::DuplicateId, why);
         }
         self.inbound.reserve_id(origin.to.batch, id);
-        let carries_context = self.env.serves_modern() && dispatch::carries_context(params);
+        let carries_context = self.env.serves_modern()
+            && (self.contexts.applies_to(&self.env.identity, params)
+                || dispatch::carries_context(params));
         let served = match dispatch::request(&self.env, method.id, carries_context) {
             RequestTarget::Ping if params.malformed => {
                 Err(ErrorObject::invalid_params("params must be an object"))

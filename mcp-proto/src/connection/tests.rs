@@ -1,5 +1,6 @@
 //! Tests of whole connections, message by message.
 
+mod contexts;
 mod extensions;
 mod input_required;
 mod late_tasks;

@@ -256,7 +256,7 @@ impl PostHead {
             return Err(too_long(policy));
         }
         let body = byte_order_mark::skip_in(body);
-        let decoded = DecodedMessage::of(body, policy.limits());
+        let decoded = DecodedMessage::of(body, policy.limits(), &[]);
         let post = match &decoded.message {
             Ok(message) => {
                 self.check_accept(message)?;

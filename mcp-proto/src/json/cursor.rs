@@ -7,7 +7,7 @@
 
 use core::ops::Range;
 
-use super::swar::near_quote;
+use super::swar::{NEAR_KEY, NEAR_VALUE, near_quote};
 use super::syntax::{
     Checked, DEPTH_CEILING, Nesting, SyntaxError, SyntaxErrorKind, key_end, next, number_end,
     short_key_end, string_end, unexpected, word_end,
@@ -115,6 +115,19 @@ impl<'a> Cursor<'a> {
         let key = self.since(start);
         self.expect(b':')?;
         Ok(key)
+    }
+
+    /// Consumes a value. One that equals `known`, which is a validated value or empty, is compared
+    /// only.
+    #[inline(never)]
+    pub(crate) fn value_or_known(&mut self, known: &[u8]) -> Checked<&'a [u8]> {
+        match self.rest().get(..known.len()) {
+            Some(found) if found == known && !known.is_empty() => {
+                self.at += found.len();
+                Ok(found)
+            }
+            _ => self.value(),
+        }
     }
 
     /// Consumes an object. Calls `member` with each key, including quotes; it must consume the
@@ -255,7 +268,7 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     pub(super) fn skip_string(&mut self) -> bool {
         let has_escapes;
-        (self.at, has_escapes) = match near_quote(self.bytes, self.at) {
+        (self.at, has_escapes) = match near_quote::<NEAR_VALUE>(self.bytes, self.at) {
             Ok(quote) => (quote + 1, false),
             Err(plain) => skip_long_string(self.bytes, plain),
         };
@@ -269,7 +282,7 @@ impl<'a> Cursor<'a> {
         while let Some(byte) = bytes.get(at) {
             match byte {
                 b'"' => {
-                    at = match near_quote(bytes, at) {
+                    at = match near_quote::<NEAR_KEY>(bytes, at) {
                         Ok(quote) => quote + 1,
                         Err(plain) => skip_long_string(bytes, plain).0,
                     };

@@ -6,18 +6,36 @@ use super::escape::key_is;
 use super::lookup::{find_rare, members};
 use super::writer::Object;
 
+/// The text of an object, if there is one, and its `_meta`, which several functions need.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextWithMeta<'a> {
+    pub(crate) text: Option<&'a [u8]>,
+    pub(crate) meta: Option<&'a [u8]>,
+}
+
+impl<'a> TextWithMeta<'a> {
+    pub(crate) fn of(text: Option<&'a [u8]>) -> Self {
+        Self { text, meta: text.and_then(|text| find_rare(text, "_meta")) }
+    }
+
+    /// Returns the `name` member of the `_meta`.
+    pub(crate) fn meta_member(&self, name: &str) -> Option<&'a [u8]> {
+        find_rare(self.meta?, name)
+    }
+}
+
 /// Writes `object` with the members written by `add` at the front of its `_meta`.
 ///
 /// Drops the members named in `replaced` from the existing `_meta`. `None` is treated as an empty
 /// object. An object without `_meta` is copied verbatim after the new member.
 pub(crate) fn with_meta(
     out: &mut Vec<u8>,
-    object: Option<&[u8]>,
+    object: TextWithMeta<'_>,
     replaced: &[&str],
     add: impl FnOnce(&mut Object<'_>),
 ) {
-    let object = object.unwrap_or(b"{}");
-    let old_meta = find_rare(object, "_meta");
+    let TextWithMeta { text, meta: old_meta } = object;
+    let object = text.unwrap_or(b"{}");
     out.extend_from_slice(b"{\"_meta\":");
     let mut meta = Object::begin(out);
     add(&mut meta);

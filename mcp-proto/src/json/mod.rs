@@ -19,7 +19,7 @@ pub(crate) use cursor::Cursor;
 #[cfg(feature = "http")]
 pub(crate) use escape::unescape_text;
 pub(crate) use escape::{key_is, unescape, unescape_key};
-pub(crate) use insert::with_meta;
+pub(crate) use insert::{TextWithMeta, with_meta};
 pub(crate) use lookup::{elements, find, find_each, find_rare, members};
 pub use parse_error::ParseError;
 pub(crate) use parse_error::push as push_pointer;

@@ -34,11 +34,11 @@ fn plain_words(bytes: &[u8]) -> Option<usize> {
 
 /// Returns the index of the closing quote of the string that opens at `start`.
 ///
-/// Most strings are short, so this is inlined and searches only 32 bytes. If it finds no quote, it
+/// Most strings are short, so this is inlined and searches only `BYTES`. If it finds no quote, it
 /// returns an index up to which the string is plain as the error. Does not inspect the byte at
 /// `start`.
 #[inline(always)]
-pub(super) fn near_quote(bytes: &[u8], start: usize) -> Result<usize, usize> {
+pub(super) fn near_quote<const BYTES: usize>(bytes: &[u8], start: usize) -> Result<usize, usize> {
     // The index before the next word, which is in bounds and saves a check for the first word.
     let mut at = start;
     loop {
@@ -50,14 +50,18 @@ pub(super) fn near_quote(bytes: &[u8], start: usize) -> Result<usize, usize> {
             return if bytes.get(at) == Some(&b'"') { Ok(at) } else { Err(at) };
         }
         at += WORD;
-        if at - start >= NEAR_QUOTE {
+        if at - start >= BYTES {
             return Err(at + 1);
         }
     }
 }
 
-/// The number of bytes that `near_quote` searches.
-const NEAR_QUOTE: usize = 4 * WORD;
+/// The number of bytes that `near_quote` searches for the end of a value.
+pub(super) const NEAR_VALUE: usize = 4 * WORD;
+
+/// The number of bytes that `near_quote` searches for the end of a key: more than the longest in
+/// the `_meta` of a request has.
+pub(super) const NEAR_KEY: usize = 6 * WORD;
 
 /// The number of bytes that `plain_len` searches by words before it switches to `memchr`.
 const NEAR: usize = 12 * WORD;
@@ -115,17 +119,22 @@ mod tests {
 
     /// Checks the result of `near_quote` for a string that is plain up to `plain`.
     fn assert_near(bytes: &[u8], plain: usize) {
+        assert_near_within::<NEAR_VALUE>(bytes, plain);
+        assert_near_within::<NEAR_KEY>(bytes, plain);
+    }
+
+    fn assert_near_within<const BYTES: usize>(bytes: &[u8], plain: usize) {
         let ends = bytes.get(plain) == Some(&b'"');
-        let result = near_quote(&[b"\"", bytes].concat(), 0);
+        let result = near_quote::<BYTES>(&[b"\"", bytes].concat(), 0);
         match result.map(|at| at - 1).map_err(|at| at - 1) {
             Ok(at) => assert!(ends && at == plain, "{bytes:?}"),
             // The search stops where less than a word is left.
             Err(at) => {
                 assert!(
-                    at <= plain && (at == plain || plain - at < WORD || at == NEAR_QUOTE),
+                    at <= plain && (at == plain || plain - at < WORD || at == BYTES),
                     "{bytes:?}"
                 );
-                assert!(!ends || at == NEAR_QUOTE || bytes.len() - at < WORD, "{bytes:?}");
+                assert!(!ends || at == BYTES || bytes.len() - at < WORD, "{bytes:?}");
             }
         }
     }
@@ -176,7 +185,7 @@ mod tests {
     fn a_string_may_start_anywhere() {
         let bytes = br#"'ab"cdefgh"ijklmnop"#;
         assert_eq!(
-            [0, 3, 10, 99].map(|at| near_quote(bytes, at)),
+            [0, 3, 10, 99].map(|at| near_quote::<NEAR_VALUE>(bytes, at)),
             [Ok(3), Ok(10), Err(19), Err(100)]
         );
     }

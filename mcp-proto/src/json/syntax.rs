@@ -5,7 +5,7 @@
 
 use core::fmt;
 
-use super::swar::{near_quote, plain_len};
+use super::swar::{NEAR_KEY, NEAR_VALUE, near_quote, plain_len};
 
 /// The position and reason of invalid JSON.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -93,7 +93,7 @@ pub(super) fn short_key_end(bytes: &[u8], at: usize) -> Option<usize> {
     if bytes.get(at) != Some(&b'"') {
         return None;
     }
-    let quote = near_quote(bytes, at).ok()?;
+    let quote = near_quote::<NEAR_KEY>(bytes, at).ok()?;
     (*bytes.get(quote + 1)? == b':').then_some(quote + 2)
 }
 
@@ -104,7 +104,7 @@ pub(super) fn string_end(bytes: &[u8], at: usize, needs_rewrite: &mut bool) -> C
     if bytes.get(at) != Some(&b'"') {
         return Err(unexpected(at, bytes.get(at).copied()));
     }
-    match near_quote(bytes, at) {
+    match near_quote::<NEAR_VALUE>(bytes, at) {
         Ok(quote) => Ok(quote + 1),
         Err(plain) => long_string_end(bytes, plain, needs_rewrite),
     }

@@ -137,6 +137,15 @@ impl<'a> Object<'a> {
         self.key(key).extend_from_slice(value);
     }
 
+    /// Writes encoded members, without braces; `members` may be empty.
+    pub(crate) fn encoded(&mut self, members: &[u8]) {
+        if !self.empty && !members.is_empty() {
+            self.out.push(b',');
+        }
+        self.empty &= members.is_empty();
+        self.out.extend_from_slice(members);
+    }
+
     /// Like [`key`](Self::key), for a key that is already escaped, without quotes.
     pub(crate) fn escaped_key(&mut self, key: &[u8]) -> &mut Vec<u8> {
         if !self.empty {

@@ -68,8 +68,8 @@ impl Limits {
     pub fn memory_max(&self) -> usize {
         let identity = times(self.identity_bytes_max(), IDENTITY_FACTOR);
         let terms = [
-            // Three buffers, and that of output: twice four times as much, while a part is unsent.
-            plus(FIXED_BYTES, times(self.idle_bytes_max, 11)),
+            // Four buffers, and that of output: twice four times as much, while a part is unsent.
+            plus(FIXED_BYTES, times(self.idle_bytes_max, 12)),
             self.input_max(),
             self.events_memory_max(),
             self.requests_memory_max(),

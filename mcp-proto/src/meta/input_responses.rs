@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 
-use crate::json::{Frame, find_each, members, unescape, unescape_key};
+use crate::json::{Frame, members, unescape, unescape_key};
 use crate::rpc::{ErrorObject, Params};
 use crate::vocabulary::InputResponses;
 
@@ -20,16 +20,14 @@ pub(crate) fn read_input(
     params: &Params<'_>,
 ) -> Result<(Option<InputResponses>, Option<Box<str>>), ErrorObject> {
     let bad = |why: &str| Err(ErrorObject::invalid_params(why));
-    let object = params.object.map_or(&[][..], |object| object.text);
-    let [state, responses] = find_each(object, ["requestState", "inputResponses"]);
-    let state = match state {
+    let state = match params.member("requestState") {
         None | Some(b"null") => None,
         Some(state) => match unescape(state) {
             Some(state) => Some(state.into()),
             None => return bad("`requestState` must be a string"),
         },
     };
-    let responses = match responses {
+    let responses = match params.member("inputResponses") {
         None | Some(b"null") => return Ok((None, state)),
         Some(responses) if responses.starts_with(b"{") => responses,
         Some(_) => return bad("`inputResponses` must be an object"),

@@ -8,7 +8,6 @@ pub(crate) use input_responses::read_input;
 #[allow(unreachable_pub, reason = "exported by `http`")]
 pub use request_context::ContextCache;
 pub(crate) use request_context::{
-    RequestContext, has_progress_token, keep_meta, missing_capabilities, missing_context,
-    supported, write_revisions,
+    RequestContext, keep_meta, missing_capabilities, missing_context, supported, write_revisions,
 };
 pub(crate) use writer::{MetaWriter, asks_for_logs};

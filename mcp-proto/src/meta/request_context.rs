@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::error::code;
-use crate::json::{Array, Frame, Object, Raw, find_each, find_rare, unescape, write_str};
+use crate::json::{Array, Frame, Object, Raw, find_each, unescape, write_str};
 use crate::printable;
 use crate::revision::{Revision, Side};
 use crate::rpc::{ErrorObject, Params, RequestId};
@@ -68,15 +68,24 @@ pub(crate) struct RequestContext {
 const META_BYTES_MAX: usize = 1024;
 
 impl ContextCache {
+    /// Returns the text of the latest `_meta`, if it was parsed with this configuration; otherwise,
+    /// an empty text.
+    pub(crate) fn known_meta(&self, identity: &Arc<Identity>) -> &[u8] {
+        let last = self.0.as_deref().filter(|last| Arc::ptr_eq(&last.identity, identity));
+        last.map_or(&[], |last| last.meta.as_bytes())
+    }
+
+    /// Returns whether the latest context applies to a request with these params.
+    pub(crate) fn applies_to(&self, identity: &Arc<Identity>, params: &Params<'_>) -> bool {
+        self.reuse(identity, params).is_some()
+    }
+
     /// Returns the latest context if this request carries identical bytes.
     fn reuse(&self, identity: &Arc<Identity>, params: &Params<'_>) -> Option<&CachedContext> {
         let meta = params.meta?;
         // The cached text has no line breaks. The cache may come from another configuration.
-        self.0.as_deref().filter(|last| {
-            last.meta.as_bytes() == meta
-                && !params.needs_rewrite()
-                && Arc::ptr_eq(&last.identity, identity)
-        })
+        let is_known = self.known_meta(identity) == meta && !params.needs_rewrite();
+        self.0.as_deref().filter(|_| is_known)
     }
 
     /// Parses the context of a request, except its input responses.
@@ -249,12 +258,6 @@ pub(crate) fn missing_capabilities(needs: &Capabilities, client: &Peer) -> Error
     );
     let out = format!(r#"{{"requiredCapabilities":{list}}}"#).into_bytes();
     ErrorObject::new(code::MISSING_CLIENT_CAPABILITY, why).with_data(Raw::from_written(out))
-}
-
-/// Returns whether outgoing params carry a progress token.
-pub(crate) fn has_progress_token(params: &[u8]) -> bool {
-    let meta = find_rare(params, "_meta");
-    meta.is_some_and(|meta| find_rare(meta, key::PROGRESS_TOKEN).is_some())
 }
 
 #[cfg(test)]

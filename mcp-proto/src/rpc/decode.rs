@@ -83,7 +83,10 @@ pub(crate) struct Object<'a> {
 impl<'a> Object<'a> {
     /// Returns the `resultType` of a result; an unknown type if the member is not a string.
     pub(crate) fn result_type(&self) -> Option<Cow<'a, str>> {
-        self.result_type.map(|value| unescape(value).unwrap_or(Cow::Borrowed("?")))
+        match self.result_type? {
+            b"\"complete\"" => Some(Cow::Borrowed("complete")),
+            value => Some(unescape(value).unwrap_or(Cow::Borrowed("?"))),
+        }
     }
 
     /// Copies the object out of the message, or shares the buffer of the message.
@@ -237,12 +240,18 @@ impl fmt::Display for Defect {
 }
 
 /// Parses `text` as one message. The work is linear in its length.
-#[inline]
-pub(crate) fn decode(
-    text: &[u8],
+///
+/// A `_meta` of the params that equals `known_meta` is not parsed again. `known_meta` is empty, or
+/// an object that was the `_meta` of a message parsed with this `depth_max` and that needed no
+/// rewriting.
+// Inlined, the result would be moved: 40 instructions a message.
+#[inline(never)]
+pub(crate) fn decode<'a>(
+    text: &'a [u8],
     depth_max: u8,
     id_bytes_max: usize,
-) -> Result<Message<'_>, Malformed> {
+    known_meta: &[u8],
+) -> Result<Message<'a>, Malformed> {
     // Most messages are ASCII, which is much faster to check than UTF-8.
     if !text.is_ascii()
         && let Err(error) = core::str::from_utf8(text)
@@ -252,19 +261,24 @@ pub(crate) fn decode(
     if text.trim_ascii_start().starts_with(b"[") {
         return Err(Malformed::Array);
     }
-    decode_utf8(text, depth_max, id_bytes_max)
+    decode_utf8(text, depth_max, id_bytes_max, known_meta)
 }
 
 /// Parses `text`, which must be UTF-8, as one message. An array is not a message.
-pub(crate) fn decode_utf8(
-    text: &[u8],
+pub(crate) fn decode_utf8<'a>(
+    text: &'a [u8],
     depth_max: u8,
     id_bytes_max: usize,
-) -> Result<Message<'_>, Malformed> {
+    known_meta: &[u8],
+) -> Result<Message<'a>, Malformed> {
     let mut envelope = Envelope::default();
     let mut scanner = Cursor::over(text, depth_max);
     let is_object = scanner.peek() == Some(b'{');
-    let scanned = if is_object { envelope.scan(&mut scanner) } else { scanner.value().map(|_| ()) };
+    let scanned = if is_object {
+        envelope.scan(&mut scanner, known_meta)
+    } else {
+        scanner.value().map(|_| ())
+    };
     if let Err(error) = scanned.and_then(|()| scanner.finish()) {
         return unreadable(text, id_bytes_max, Defect::Syntax(error));
     }
@@ -341,7 +355,7 @@ struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    fn scan(&mut self, scanner: &mut Cursor<'a>) -> Result<(), SyntaxError> {
+    fn scan(&mut self, scanner: &mut Cursor<'a>, known_meta: &[u8]) -> Result<(), SyntaxError> {
         scanner.object(|scanner, key| {
             // Keys with escapes are rare, so they may take the slow path.
             let member = Member::of(unquote(key)).or_else(|| {
@@ -353,7 +367,7 @@ impl<'a> Envelope<'a> {
                 Some(Member::Params) => {
                     let (mut members, mut meta) = (MemberIndex::default(), None);
                     let mut is_meta_repeated = false;
-                    let text = scan_members(scanner, |key, value| {
+                    let text = scan_members(scanner, known_meta, |key, value| {
                         members.push(key, value);
                         if key_is(key, "_meta") {
                             is_meta_repeated |= meta.replace(value).is_some();
@@ -366,7 +380,7 @@ impl<'a> Envelope<'a> {
                 }
                 Some(Member::Result) => {
                     let mut result_type = None;
-                    let value = scan_members(scanner, |key, value| {
+                    let value = scan_members(scanner, &[], |key, value| {
                         if key_is(key, "resultType") {
                             result_type = Some(value);
                         }
@@ -504,13 +518,18 @@ impl<'a> Envelope<'a> {
 /// Scans one value. If it is an object, passes each key, without quotes, and value to `member`.
 fn scan_members<'a>(
     scanner: &mut Cursor<'a>,
+    known_meta: &[u8],
     mut member: impl FnMut(&'a [u8], &'a [u8]),
 ) -> Result<&'a [u8], SyntaxError> {
     if scanner.peek() != Some(b'{') {
         return scanner.value();
     }
     scanner.object(|scanner, key| {
-        let value = scanner.value()?;
+        // An object ends where an equal one ends.
+        let value = match key {
+            b"\"_meta\"" => scanner.value_or_known(known_meta)?,
+            _ => scanner.value()?,
+        };
         member(unquote(key), value);
         Ok(())
     })

@@ -29,6 +29,15 @@ pub enum IncomingMessage<'a> {
     Owned(Bytes),
 }
 
+impl IncomingMessage<'_> {
+    pub(crate) const fn frame(&self) -> Frame<'_> {
+        match self {
+            Self::Borrowed(bytes) => Frame::Borrowed(bytes),
+            Self::Owned(bytes) => Frame::Shared(bytes),
+        }
+    }
+}
+
 impl<'a> From<&'a [u8]> for IncomingMessage<'a> {
     fn from(bytes: &'a [u8]) -> Self {
         Self::Borrowed(bytes)
@@ -74,20 +83,17 @@ impl<'a> DecodedMessage<'a> {
     #[must_use]
     #[inline]
     pub fn parse(message: &'a IncomingMessage<'_>, limits: &Limits) -> Self {
-        let frame = match message {
-            IncomingMessage::Borrowed(bytes) => Frame::Borrowed(bytes),
-            IncomingMessage::Owned(bytes) => Frame::Shared(bytes),
-        };
-        Self::of(frame, limits)
+        Self::of(message.frame(), limits, &[])
     }
 
+    /// Parses a message whose params may have a `_meta` that is known; see [`decode`].
     #[inline]
-    pub(crate) fn of(frame: Frame<'a>, limits: &Limits) -> Self {
+    pub(crate) fn of(frame: Frame<'a>, limits: &Limits, known_meta: &[u8]) -> Self {
         let Limits { depth_max, id_bytes_max, .. } = *limits;
         // Built in place, because a parsed message is expensive to move.
         Self {
             frame,
-            message: decode(frame.bytes(), depth_max, id_bytes_max),
+            message: decode(frame.bytes(), depth_max, id_bytes_max, known_meta),
             depth_max,
             id_bytes_max,
         }

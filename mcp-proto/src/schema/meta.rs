@@ -3,19 +3,20 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::containers::AnyObject;
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::object;
 use super::members::ExtraMembers;
 use super::serde_impls::serde_impls;
 use crate::error::Unencodable;
-use crate::json::JsonReader;
+use crate::json::{JsonReader, Raw};
 use crate::revision::Revision;
 use crate::rpc::RequestId;
 
 /// Protocol metadata: the `_meta` member of a message or other object.
 ///
 /// Unknown keys are preserved. Reserved keys have typed accessors. An accessor treats a malformed
-/// value as absent, but [`members`](Self::members) still contains that value.
+/// value as absent, but [`member`](Self::member) still returns that value.
 ///
 /// See <https://modelcontextprotocol.io/specification/2026-07-28/basic>.
 ///
@@ -24,15 +25,13 @@ use crate::rpc::RequestId;
 /// use mcp_proto::schema::Meta;
 ///
 /// let mut meta = Meta::new();
-/// meta.members.set("com.example/ticket", Raw::new(&42).unwrap());
+/// meta.set_member("com.example/ticket", Raw::new(&42).unwrap());
 /// assert!(Meta::is_key("com.example/ticket") && !Meta::is_key("com..example/x"));
 /// assert!(meta.progress_token().is_none());
 /// ```
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Meta {
-    /// All members of the `_meta` object, in order.
-    pub members: ExtraMembers,
-}
+// Decoded on demand, as few receivers read it; equal if the members are, however they are written.
+#[derive(Clone, Debug, Eq)]
+pub struct Meta(AnyObject);
 
 /// The reserved keys of `_meta`.
 // Requirements §2.5.
@@ -76,13 +75,32 @@ impl Meta {
     /// Creates an empty `_meta`.
     #[must_use]
     pub const fn new() -> Self {
-        Self { members: ExtraMembers::new() }
+        Self(AnyObject(Raw::empty_object()))
+    }
+
+    /// Decodes all members, in order.
+    #[must_use]
+    pub fn members(&self) -> ExtraMembers {
+        ExtraMembers::decode(&self.0).unwrap_or_default()
+    }
+
+    /// Returns the value of the last member `key`, if any. Each call scans the object.
+    #[must_use]
+    pub fn member(&self, key: &str) -> Option<Raw> {
+        self.0.member(key)
+    }
+
+    /// Sets the member `key` to `value` and moves the member to the end.
+    pub fn set_member(&mut self, key: &str, value: impl Into<Raw>) {
+        let mut members = self.members();
+        members.set(key, value);
+        self.0 = members.into();
     }
 
     /// Decodes the value of `key`. Returns `None` if the key is absent or its value is not a `T`.
     #[must_use]
     pub fn read<T: Decode>(&self, key: &str) -> Option<T> {
-        self.members.get(key).and_then(|value| T::decode(value).ok())
+        self.member(key).and_then(|value| T::decode(&value).ok())
     }
 
     /// Sets `key` to `value`, encoded for a peer that uses `revision`.
@@ -95,8 +113,7 @@ impl Meta {
         value: &T,
         revision: Revision,
     ) -> Result<(), Unencodable> {
-        self.members.set(key, value.to_raw(revision)?);
-        Ok(())
+        value.to_raw(revision).map(|value| self.set_member(key, value))
     }
 
     /// Returns the progress token, if the request has one.
@@ -135,16 +152,9 @@ impl Meta {
     // Requirements §2.5.
     #[must_use]
     pub fn is_key(key: &str) -> bool {
-        let (prefix, name) =
-            key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
-        let is_name = name.is_empty()
-            || (starts_and_ends(
-                name,
-                |c| c.is_ascii_alphanumeric(),
-                |c| c.is_ascii_alphanumeric(),
-            ) && name
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')));
+        let (prefix, name) = key.split_once('/').map_or((None, key), |(a, b)| (Some(a), b));
+        let is_name = name.is_empty() || is_word(name, char::is_ascii_alphanumeric, "-_.");
+        let is_label = |label| is_word(label, char::is_ascii_alphabetic, "-");
         is_name && prefix.is_none_or(|prefix| prefix.split('.').all(is_label))
     }
 
@@ -155,33 +165,42 @@ impl Meta {
     #[must_use]
     pub fn is_reserved(key: &str) -> bool {
         let Some((prefix, _)) = key.split_once('/') else { return false };
-        let is_ours = |label: &&str| matches!(*label, "modelcontextprotocol" | "mcp");
-        let labels: Vec<&str> = prefix.split('.').collect();
+        let is_ours = |label| matches!(label, "modelcontextprotocol" | "mcp");
         // Newer revisions compare the second label, older ones the second to last.
-        labels.get(1).is_some_and(is_ours) || labels.iter().rev().nth(1).is_some_and(is_ours)
+        [prefix.split('.').nth(1), prefix.rsplit('.').nth(1)].into_iter().flatten().any(is_ours)
     }
 }
 
-fn is_label(label: &str) -> bool {
-    starts_and_ends(label, |c| c.is_ascii_alphabetic(), |c| c.is_ascii_alphanumeric())
-        && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+/// Checks a label or name, of ASCII letters, digits and `others`, which are neither first nor last.
+fn is_word(text: &str, first: fn(&char) -> bool, others: &str) -> bool {
+    text.chars().next().as_ref().is_some_and(first)
+        && text.ends_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || others.contains(c))
 }
 
-fn starts_and_ends(text: &str, start: fn(char) -> bool, end: fn(char) -> bool) -> bool {
-    text.chars().next().is_some_and(start) && text.chars().next_back().is_some_and(end)
+impl Default for Meta {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PartialEq for Meta {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0 || self.members() == other.members()
+    }
 }
 
 serde_impls!(Meta, RequestId);
 
 impl Encode for Meta {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        self.members.encode(revision, out)
+        self.members().encode(revision, out)
     }
 }
 
 impl Decode for Meta {
     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
-        ExtraMembers::read(reader).map(|members| Self { members })
+        AnyObject::read(reader).map(Self)
     }
 }
 
@@ -195,8 +214,7 @@ impl Encode for RequestId {
 impl Decode for RequestId {
     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         let before = reader.clone();
-        let value = reader.raw();
-        Self::from_json(value.as_bytes())
+        Self::from_json(reader.raw().as_bytes())
             .ok_or_else(|| DecodeError::expected("an integer or a string", &before))
     }
 }

@@ -343,7 +343,7 @@ fn malformed_reserved_keys_read_as_absent() {
     assert_eq!(meta.client_info().unwrap().name, "c");
     assert_eq!(meta.related_task().unwrap().task_id, "t");
     assert_eq!(meta.log_level(), None);
-    assert!(meta.members.get(key::LOG_LEVEL).is_some());
+    assert!(meta.member(key::LOG_LEVEL).is_some());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::clock::{TaskTime, timestamp};
 use super::protocol::Form;
 use super::record::{OnRestart, Outcome, TaskRecord};
 use super::status::State;
-use crate::json::{Object, Raw, with_meta};
+use crate::json::{Object, Raw, TextWithMeta, with_meta};
 use crate::revision::Revision;
 use crate::rpc::{ErrorObject, RequestId};
 use crate::schema::{
@@ -222,7 +222,8 @@ pub(super) fn payload(task_id: &str, outcome: &Outcome) -> Result<Raw, ErrorObje
         Outcome::Error(error) => Err((**error).clone()),
         Outcome::Result(result) => {
             let mut out = Vec::with_capacity(result.as_bytes().len() + 128);
-            with_meta(&mut out, Some(result.as_bytes()), &[key::RELATED_TASK], |meta| {
+            let result = TextWithMeta::of(Some(result.as_bytes()));
+            with_meta(&mut out, result, &[key::RELATED_TASK], |meta| {
                 write_related(meta, task_id);
             });
             Ok(Raw::from_written(out))

@@ -42,7 +42,7 @@ pub(crate) fn message(params: &str) -> String {
 
 /// Decodes the params of a [`message`].
 pub(crate) fn params_in(message: &str) -> Params<'_> {
-    match rpc::decode_utf8(message.as_bytes(), 64, 64) {
+    match rpc::decode_utf8(message.as_bytes(), 64, 64, &[]) {
         Ok(Message::Notification { params, .. }) => params,
         other => panic!("{message}: {other:?}"),
     }

@@ -123,10 +123,10 @@ impl AppSettings {
     }
 }
 
-pub(super) fn read_ui(meta: Option<&Meta>) -> Option<&Raw> {
-    meta?.members.get(KEY).filter(|ui| ui.is_object())
+pub(super) fn read_ui(meta: Option<&Meta>) -> Option<Raw> {
+    meta?.member(KEY).filter(Raw::is_object)
 }
 
 pub(super) fn write_ui(meta: &mut Option<Meta>, ui: Value) {
-    meta.get_or_insert_default().members.set(KEY, ui);
+    meta.get_or_insert_default().set_member(KEY, ui);
 }

@@ -36,9 +36,9 @@ impl ToolUi {
     #[must_use]
     pub fn of(tool: &Tool) -> Self {
         let ui = read_ui(tool.meta.as_ref());
-        let uri = ui.and_then(|ui| ui.member("resourceUri"));
+        let uri = ui.as_ref().and_then(|ui| ui.member("resourceUri"));
         let uri = uri.as_ref().and_then(Raw::to_text).filter(|uri| is_app_uri(uri));
-        let visibility = ui.and_then(|ui| ui.member("visibility"));
+        let visibility = ui.as_ref().and_then(|ui| ui.member("visibility"));
         let sees = |name| {
             let Some(visibility) = &visibility else { return true };
             visibility.as_bytes().starts_with(b"[")

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::super::context::Env;
 use crate::error::Unencodable;
-use crate::json::{Raw, find_rare, with_meta, write_u64};
+use crate::json::{Raw, TextWithMeta, find_rare, with_meta, write_u64};
 use crate::meta::{MetaWriter, asks_for_logs};
 use crate::method::MethodId;
 use crate::queues::Draft;
@@ -141,7 +141,7 @@ pub(in super::super) fn send_request(
     kind: OutgoingKind,
     id: u64,
     method: &str,
-    params: Option<&[u8]>,
+    params: TextWithMeta<'_>,
     token: Option<u64>,
 ) -> bool {
     let draft = Draft::new(route, kind);
@@ -163,7 +163,7 @@ fn send_modern(
     draft: Draft,
     id: u64,
     method: &str,
-    params: Option<&[u8]>,
+    params: TextWithMeta<'_>,
     token: Option<u64>,
 ) -> bool {
     let (meta, log_level) = (Arc::clone(&env.terms.meta), env.terms.log_level);
@@ -182,12 +182,12 @@ fn send_legacy(
     draft: Draft,
     id: u64,
     method: &str,
-    params: Option<&[u8]>,
+    params: TextWithMeta<'_>,
     token: Option<u64>,
 ) {
     let _infallible = env.send(draft, |out| {
         rpc::request(out, id, method, |out| {
-            match (token, params) {
+            match (token, params.text) {
                 (Some(token), _) => with_meta(out, params, &[key::PROGRESS_TOKEN], |meta| {
                     write_u64(meta.key(key::PROGRESS_TOKEN), token);
                 }),
@@ -273,7 +273,8 @@ mod tests {
         ] {
             let mut env = Env::for_test(side, Limits::default(), revision);
             let kind = OutgoingKind::Cancel { id: 1 };
-            send_request(&mut env, Route::Any, kind, 1, "x/y", Some(br#"{"a":1}"#), Some(1));
+            let params = TextWithMeta::of(Some(br#"{"a":1}"#));
+            send_request(&mut env, Route::Any, kind, 1, "x/y", params, Some(1));
             let sent = env.sent();
             assert!(
                 sent[0].contains(r#""a":1"#) && sent[0].contains(r#""progressToken":1"#),

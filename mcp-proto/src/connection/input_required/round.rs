@@ -22,7 +22,7 @@ use crate::vocabulary::{CallError, IncomingId};
 pub(crate) struct Retry {
     pub(crate) method: MethodId,
     /// The params given by the application.
-    pub(crate) params: Box<[u8]>,
+    pub(crate) params: Vec<u8>,
     /// Number of rounds in which the server required input.
     pub(crate) rounds: u32,
     /// Number of consecutive rounds without questions.
@@ -44,10 +44,10 @@ pub(crate) enum Recovery {
 }
 
 impl Retry {
-    pub(crate) fn new(method: MethodId, params: &[u8]) -> Self {
+    pub(crate) const fn new(method: MethodId, params: Vec<u8>) -> Self {
         Self {
             method,
-            params: params.into(),
+            params,
             rounds: 0,
             idle_rounds: 0,
             until: None,

@@ -13,11 +13,12 @@ use super::eras::rules;
 use super::input_required::round::{Input, InputWait, Reader, Retry, Round};
 use crate::cache::CacheSlot;
 use crate::collections::LazyBox;
-use crate::json::{Raw, unescape, write_f64};
+use crate::json::{Raw, TextWithMeta, unescape, write_f64};
 use crate::method::{Method, MethodId};
 use crate::queues::Draft;
 use crate::revision::MethodRule;
 use crate::rpc::{self, ErrorObject, Params, RequestId};
+use crate::schema::key;
 use crate::vocabulary::{
     CallError, CallId, CallTimeouts, Event, IncomingId, OutgoingKind, Progress, Route, StreamId,
     ViolationKind,
@@ -50,6 +51,7 @@ pub(crate) struct NewCall<'a> {
     pub(crate) params: &'a [u8],
     pub(crate) owner: Owner,
     pub(crate) wait: CallTimeouts,
+    /// Whether to request progress; params with a progress token request it as well.
     pub(crate) wants_progress: bool,
     /// Whether a result that requires input ends the call.
     pub(crate) takes_input_required: bool,
@@ -137,11 +139,13 @@ impl PendingCalls {
     pub(crate) fn send(&mut self, env: &mut Env, call: NewCall<'_>) -> u64 {
         let id = self.table.next_id();
         // PRG-02: tokens must be unique, so the application's token is replaced by the wire id.
-        let token = call.wants_progress.then_some(id);
+        let params = TextWithMeta::of((!call.params.is_empty()).then_some(call.params));
+        let wants_progress =
+            call.wants_progress || params.meta_member(key::PROGRESS_TOKEN).is_some();
+        let token = wants_progress.then_some(id);
         let method = call.known.map_or_else(|| Method::other(call.method), Method::from);
         let extended = env.identity.extensions.has_result_types(&method).then(|| method.clone());
         let kind = OutgoingKind::Request { id, call: CallId(id), method };
-        let params = (!call.params.is_empty()).then_some(call.params);
         let wants_logs =
             rules::send_request(env, Route::of(call.stream), kind, id, call.method, params, token);
         let asks_for_task = rules::asks_for_task(env, call.known, call.params);
@@ -154,7 +158,7 @@ impl PendingCalls {
             || call.takes_input_required
             || extended.is_some()
             || call.stream.is_some();
-        let open = self.table.insert(env.now, call.owner, call.wants_progress, call.wait);
+        let open = self.table.insert(env.now, call.owner, wants_progress, call.wait);
         if let Some(open) = open {
             (open.wants_logs, open.is_read) = (wants_logs, is_read);
             if is_rare || call.cache_as.is_some() {
@@ -165,7 +169,7 @@ impl PendingCalls {
             }
         }
         if let Some(rule) = kept {
-            self.table.keep_retry(id, Retry::new(rule.id, call.params));
+            self.table.keep_retry(id, rule.id, call.params);
         }
         id
     }
@@ -241,6 +245,9 @@ impl PendingCalls {
         }
         remember(&mut call, &outcome);
         end(env, call.id, call.owner, Vec::new(), outcome);
+        if let Some(rare) = call.rare {
+            self.table.recycle(rare, env.limits());
+        }
         Answered::Done
     }
 
@@ -385,7 +392,7 @@ impl PendingCalls {
         let Some(retry) = call.retry() else { return };
         let token = call.wants_progress.then_some(id);
         let kind = OutgoingKind::Request { id, call: call.id, method: retry.method.into() };
-        let params = (!params.is_empty()).then_some(params);
+        let params = TextWithMeta::of((!params.is_empty()).then_some(params));
         rules::send_request(env, Route::Any, kind, id, retry.method.name(), params, token);
     }
 

@@ -9,9 +9,10 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::super::input_required::round::{Input, Recovery, Retry};
-use super::call::{Call, CallState, Owner, ParkedTimeout};
+use super::call::{Call, CallState, Owner, ParkedTimeout, RareCall};
 use crate::collections::{DeadlineHeap, Empty, IdMap, SortedMap};
 use crate::limits::Limits;
+use crate::method::MethodId;
 use crate::time::Instant;
 use crate::vocabulary::{CallId, CallTimeouts};
 
@@ -32,6 +33,9 @@ pub(crate) struct CallTable {
     bytes: usize,
     /// Wire ids that ended since the last poll, if recording is enabled.
     ended: Option<Vec<u64>>,
+    /// The allocations of an ended call, for the next one: each modern call needs both.
+    spare: Option<Box<RareCall>>,
+    spare_params: Vec<u8>,
 }
 
 // Most servers never make a call, so an empty table is not allocated.
@@ -56,6 +60,8 @@ impl CallTable {
             renewed: SortedMap::new(),
             bytes: 0,
             ended: None,
+            spare: None,
+            spare_params: Vec::new(),
         }
     }
 
@@ -78,6 +84,7 @@ impl CallTable {
 
     /// Releases unused capacity while idle.
     pub(crate) fn shrink(&mut self) {
+        (self.spare, self.spare_params) = (None, Vec::new());
         if self.open.is_empty() {
             (self.open, self.deadlines) = (IdMap::new(), DeadlineHeap::new());
             (self.suspended, self.renewed) = (SortedMap::new(), SortedMap::new());
@@ -151,10 +158,28 @@ impl CallTable {
     }
 
     /// Stores the data for retrying a call.
-    pub(crate) fn keep_retry(&mut self, id: u64, retry: Retry) {
-        if let Some(call) = self.open.get_mut(id) {
-            self.bytes += retry.params.len();
-            call.rare().retry = Some(retry);
+    pub(crate) fn keep_retry(&mut self, id: u64, method: MethodId, params: &[u8]) {
+        let Some(call) = self.open.get_mut(id) else { return };
+        self.bytes += params.len();
+        let mut kept = core::mem::take(&mut self.spare_params);
+        if kept.capacity() / 2 > params.len() {
+            // The limits count the length of params, and allow for twice as much.
+            kept = Vec::new();
+        }
+        kept.reserve_exact(params.len());
+        kept.extend_from_slice(params);
+        let rare = call.rare.get_or_insert_with(|| self.spare.take().unwrap_or_default());
+        rare.retry = Some(Retry::new(method, kept));
+    }
+
+    /// Keeps the allocations of a call that has ended, unless they are larger than an idle
+    /// connection may keep.
+    pub(crate) fn recycle(&mut self, mut rare: Box<RareCall>, limits: &Limits) {
+        let Some(Retry { mut params, .. }) = rare.retry.take() else { return };
+        if (1..=limits.idle_bytes_max).contains(&params.capacity()) {
+            params.clear();
+            *rare = RareCall::default();
+            (self.spare, self.spare_params) = (Some(rare), params);
         }
     }
 

@@ -11,7 +11,7 @@ use super::super::context::Env;
 use super::super::lifecycle::phase::Phase;
 use crate::collections::{Empty, SortedMap};
 use crate::error::{Misuse, Unencodable};
-use crate::json::{Object, Raw, find, with_meta};
+use crate::json::{Object, Raw, TextWithMeta, find, with_meta};
 use crate::limits::Limits;
 use crate::method::MethodId;
 use crate::permissions::outgoing_extension;
@@ -323,9 +323,11 @@ fn notify_extension(
     let _infallible = env.send(draft, |out| {
         rpc::notification(out, method, |out| {
             match (subscription, params) {
-                (Some((_, id)), _) => with_meta(out, params, &[key::SUBSCRIPTION_ID], |meta| {
-                    id.write(meta.key(key::SUBSCRIPTION_ID));
-                }),
+                (Some((_, id)), _) => {
+                    with_meta(out, TextWithMeta::of(params), &[key::SUBSCRIPTION_ID], |meta| {
+                        id.write(meta.key(key::SUBSCRIPTION_ID));
+                    })
+                }
                 (None, Some(params)) => out.extend_from_slice(params),
                 (None, None) => {}
             }

@@ -28,7 +28,7 @@ fn model(object: &str, replaced: &[&str]) -> Value {
 
 fn inserted(object: Option<&str>, replaced: &[&str]) -> String {
     let mut out = b"before".to_vec();
-    with_meta(&mut out, object.map(str::as_bytes), replaced, |meta| {
+    with_meta(&mut out, TextWithMeta::of(object.map(str::as_bytes)), replaced, |meta| {
         write_u64(meta.key("progressToken"), 7);
     });
     String::from_utf8(out).unwrap().strip_prefix("before").unwrap().into()
@@ -105,6 +105,6 @@ fn examples() {
 #[test]
 fn members_can_be_removed_without_adding_any() {
     let mut out = Vec::new();
-    with_meta(&mut out, Some(br#"{"_meta":{"k":1}}"#), &["k"], |_| {});
+    with_meta(&mut out, TextWithMeta::of(Some(br#"{"_meta":{"k":1}}"#)), &["k"], |_| {});
     assert_eq!(out, br#"{"_meta":{}}"#);
 }

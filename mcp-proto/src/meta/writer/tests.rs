@@ -36,9 +36,13 @@ fn meta() -> Value {
     })
 }
 
+fn of(text: Option<&str>) -> TextWithMeta<'_> {
+    TextWithMeta::of(text.map(str::as_bytes))
+}
+
 fn params(text: Option<&str>, token: Option<u64>, level: Option<Level>) -> Value {
     let mut out = b"before".to_vec();
-    writer_of(Side::Client, true).write_params(&mut out, text.map(str::as_bytes), token, level);
+    writer_of(Side::Client, true).write_params(&mut out, of(text), token, level);
     let text = String::from_utf8(out).unwrap();
     serde_json::from_str(text.strip_prefix("before").unwrap()).unwrap()
 }
@@ -58,7 +62,7 @@ fn every_request_carries_revision_capabilities_and_client_info_stl_01_stl_02() {
 #[test]
 fn the_client_info_can_be_withheld_stl_02() {
     let mut out = Vec::new();
-    writer_of(Side::Client, false).write_params(&mut out, None, None, None);
+    writer_of(Side::Client, false).write_params(&mut out, of(None), None, None);
     let mut wanted = meta();
     wanted.as_object_mut().unwrap().remove("io.modelcontextprotocol/clientInfo");
     assert_eq!(serde_json::from_slice::<Value>(&out).unwrap(), json!({"_meta": wanted}));
@@ -88,12 +92,12 @@ fn a_log_level_in_the_params_overrides_that_of_the_connection_log_05() {
     assert_eq!(params(Some(own), None, None)["_meta"][KEY], "debug");
     let mut out = Vec::new();
     let writer = writer_of(Side::Client, true);
-    writer.write_params(&mut out, Some(own.as_bytes()), None, Some(Level::Warning));
+    writer.write_params(&mut out, of(Some(own)), None, Some(Level::Warning));
     let text = String::from_utf8(out).unwrap();
     assert_eq!(text.matches("logLevel").count(), 1, "{text}");
     assert!(text.contains(r#""io.modelcontextprotocol/logLevel":"debug""#), "{text}");
     for (text, asks) in [(None, false), (Some("{}"), false), (Some(own), true)] {
-        assert_eq!(asks_for_logs(text.map(str::as_bytes)), asks, "{text:?}");
+        assert_eq!(asks_for_logs(of(text)), asks, "{text:?}");
     }
 }
 

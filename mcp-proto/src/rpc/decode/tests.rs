@@ -1,5 +1,7 @@
 //! Compares the decoder with a slow reference implementation of its rules on `serde_json`.
 
+mod known_meta;
+
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -15,7 +17,7 @@ use super::*;
 use crate::json::testing::{self, Style};
 
 fn decode(text: &str, depth_max: u8, id_bytes_max: usize) -> Result<Message<'_>, Malformed> {
-    decode_utf8(text.as_bytes(), depth_max, id_bytes_max)
+    decode_utf8(text.as_bytes(), depth_max, id_bytes_max, &[])
 }
 
 const ID_BYTES_MAX: usize = 12;
@@ -613,7 +615,7 @@ fn text_other_than_json_is_a_parse_error_json_13() {
 // JSON-13
 #[test]
 fn text_other_than_json_keeps_the_id_that_can_be_read() {
-    let read = |text: &[u8]| match super::decode(text, 100, 99) {
+    let read = |text: &[u8]| match super::decode(text, 100, 99, &[]) {
         Err(Malformed::Invalid { id, answerable, .. }) => (id.as_ref().map(spelling), answerable),
         other => panic!("{other:?}"),
     };
@@ -624,14 +626,16 @@ fn text_other_than_json_keeps_the_id_that_can_be_read() {
     assert_eq!(read(br#"{"result":NaN}"#), (None, false));
     assert_eq!(read(b"log: ready"), (None, true));
     let text = br#"{"result":{"a":NaN},"id":7}"#;
-    let Ok(Message::BrokenResponse { id, why }) = super::decode(text, 100, 99) else { panic!() };
+    let Ok(Message::BrokenResponse { id, why }) = super::decode(text, 100, 99, &[]) else {
+        panic!()
+    };
     assert_eq!((id.as_u64(), &*why), (Some(7), "parse error: unexpected byte at byte 15"));
 }
 
 #[test]
 fn unpaired_surrogates_are_replaced_wherever_they_are() {
     let text = br#"{"jsonrpc":"2.0","id":"\ud83d","method":"\udc00m","params":{"\ud800":["\ud83d\ud83d\ude00"],"_meta":{"a":"\udfff!"}}}"#;
-    let Ok(Message::Request { id, method, params }) = super::decode(text, 100, 99) else {
+    let Ok(Message::Request { id, method, params }) = super::decode(text, 100, 99, &[]) else {
         panic!()
     };
     assert_eq!(spelling(&id), r#""\ud83d""#, "echoed exactly");

@@ -50,7 +50,7 @@ fn host() -> Client {
 
 fn with_ui(ui: Value) -> schema::Tool {
     let mut tool = schema::Tool::new("t", json!({"type": "object"}));
-    tool.meta.insert(Meta::new()).members.set("ui", ui);
+    tool.meta.insert(Meta::new()).set_member("ui", ui);
     tool
 }
 
