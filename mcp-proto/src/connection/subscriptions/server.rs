@@ -326,7 +326,7 @@ fn notify_extension(
                 (Some((_, id)), _) => {
                     with_meta(out, TextWithMeta::of(params), &[key::SUBSCRIPTION_ID], |meta| {
                         id.write(meta.key(key::SUBSCRIPTION_ID));
-                    })
+                    });
                 }
                 (None, Some(params)) => out.extend_from_slice(params),
                 (None, None) => {}
