@@ -88,7 +88,9 @@ pub const BUDGETS: &[Budgets] = &[
             // The only room of the gateway: it uses the server and the client.
             ("relay", 380),
             ("runtime", 405),
-            ("server", 13_050),
+            // Programs without tasks, layers and methods of extensions do not link them, as only
+            // their setters name them: 170 lines for most of a megabyte.
+            ("server", 13_250),
             ("skills", 840),
             ("stdio", 1_110),
             ("tasks", 680),
