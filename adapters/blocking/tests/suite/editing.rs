@@ -86,10 +86,11 @@ fn a_server_with_empty_lists_is_filled_by_one_edit_cap_12() {
                 Ok(edit.tools().count() + edit.resources().count() + edit.templates().count())
             });
             assert_eq!(added, Ok(5));
-            // One notification for each kind of list, and no more before the next response.
-            visitor.hand.hear_notification("notifications/prompts/list_changed");
-            visitor.hand.hear_notification("notifications/resources/list_changed");
+            // One notification for each kind of list, in the order of the edit, and no more before
+            // the next response.
             visitor.hand.hear_notification("notifications/tools/list_changed");
+            visitor.hand.hear_notification("notifications/resources/list_changed");
+            visitor.hand.hear_notification("notifications/prompts/list_changed");
             visitor.send("tools/list", json!({}));
             let tools = visitor.hand.hear()["result"]["tools"].clone();
             assert_eq!(tools[1]["inputSchema"]["type"], "object");
