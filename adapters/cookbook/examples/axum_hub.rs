@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant as Clock};
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::any;
@@ -77,22 +77,18 @@ async fn run_timer(web: Arc<Web>) {
 }
 
 async fn serve(State(web): State<Arc<Web>>, request: Request) -> Response {
-    let (head, body) = request.into_parts();
+    let (head, mut body) = request.into_parts();
     let id = web.pass(|hub, now| {
         hub.handle_head(now, &HubRequest::new(head.method.as_str(), &head.headers))
     });
     // Dropped with the response, or with this future if the client disconnects before.
     let exchange = Exchange { web, id };
-    let body_bytes_max =
-        exchange.web.pass(|hub, _| hub.wants_body(id).then(|| hub.policy().body_bytes_max()));
-    if let Some(most) = body_bytes_max {
-        // The hub refuses a body that is one byte too long.
-        let body = to_bytes(body, most + 1).await.unwrap_or_default();
-        exchange.web.pass(|hub, now| {
-            hub.handle_body(now, id, &body);
-            hub.handle_body_end(now, id);
-        });
+    while let Some(part) = poll_fn(|task| exchange.poll_body(task, &mut body)).await {
+        // The client has disconnected.
+        let Ok(part) = part else { return Response::default() };
+        exchange.web.pass(|hub, now| hub.handle_body(now, id, &part));
     }
+    exchange.web.pass(|hub, now| hub.handle_body_end(now, id));
     let reply = poll_fn(|task| exchange.poll(task, |hub| hub.poll_head(id))).await;
     let response = Response::builder().status(reply.status);
     let headers = reply.headers.iter();
@@ -119,6 +115,21 @@ impl Exchange {
             wakers.insert(self.id, task.waker().clone());
         }
         ready.map_or(Poll::Pending, Poll::Ready)
+    }
+
+    /// Reads a part of the body; `None` at its end, or when the hub has refused it.
+    fn poll_body(
+        &self,
+        task: &mut Context<'_>,
+        body: &mut Body,
+    ) -> Poll<Option<Result<Bytes, axum::Error>>> {
+        let refused = self.poll(task, |hub| (!hub.wants_body(self.id)).then_some(()));
+        if refused.is_ready() {
+            return Poll::Ready(None);
+        }
+        let frame = http_body::Body::poll_frame(Pin::new(body), task);
+        // Trailers are ignored.
+        frame.map_ok(|frame| frame.into_data().unwrap_or_default())
     }
 }
 

@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use mcp_blocking::Client;
 use mcp_blocking::http::Remote;
@@ -55,5 +58,39 @@ async fn a_hub_in_axum_streams_progress_to_clients_of_both_eras() {
         assert_eq!(steps, [1.0, 2.0, 3.0]);
         client.close().await.unwrap();
     }
+    serving.abort();
+}
+
+#[tokio::test]
+async fn a_hub_in_axum_reads_slow_bodies_and_survives_those_that_end_early() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(axum::serve(listener, axum_hub::router().unwrap()).into_future());
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"count","_meta":{
+        "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nConnection: close\r\n\
+         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: count\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let client = tokio::task::spawn_blocking(move || {
+        let mut early = TcpStream::connect(address).unwrap();
+        early.write_all(&request.as_bytes()[..request.len() - 1]).unwrap();
+        drop(early);
+        let mut slow = TcpStream::connect(address).unwrap();
+        slow.set_nodelay(true).unwrap();
+        slow.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        for byte in request.as_bytes() {
+            slow.write_all(&[*byte]).unwrap();
+        }
+        let mut response = String::new();
+        slow.read_to_string(&mut response).unwrap();
+        response
+    });
+    let response = client.await.unwrap();
+    assert!(response.contains("200 OK") && response.contains("three"), "{response}");
     serving.abort();
 }
