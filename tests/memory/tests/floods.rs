@@ -98,13 +98,13 @@ fn the_usual_limits_are_kept() {
 }
 
 #[test]
-#[ignore = "takes minutes, and a gigabyte: `.ci/run long_tests`"]
+#[ignore = "takes minutes, and a gigabyte: `.ci/full long_tests`"]
 fn small_limits_are_kept_in_a_million_lines() {
     flood("small", &small(), 1_000_000, 64 << 20);
 }
 
 #[test]
-#[ignore = "takes minutes, and a gigabyte: `.ci/run long_tests`"]
+#[ignore = "takes minutes, and a gigabyte: `.ci/full long_tests`"]
 fn the_usual_limits_are_kept_in_a_million_lines() {
     flood("usual", &usual(), 1_000_000, 4 << 30);
 }

@@ -76,7 +76,7 @@ fn every_short_world_of_tasks_keeps_all_promises() {
 }
 
 #[test]
-#[ignore = "takes two minutes: `.ci/run long_tests`"]
+#[ignore = "takes two minutes: `.ci/full long_tests`"]
 fn every_longer_world_of_tasks_keeps_all_promises() {
     let count = play_all(&[], &TaskStep::all(1), 4);
     println!("{count} worlds of 4 steps");

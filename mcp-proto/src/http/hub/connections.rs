@@ -43,7 +43,7 @@ pub(super) struct HubConnection {
     has_events: bool,
     /// Its deadline in `Connections::deadlines`.
     deadline: Option<Instant>,
-    /// The bytes of what its client said of itself. They last as long as the session.
+    /// The bytes of the description of its client, which last as long as the session.
     description: usize,
     /// Its part of `Connections::usage`.
     usage: Usage,
@@ -71,7 +71,7 @@ impl Usage {
 impl HubConnection {
     fn usage(&mut self) -> Usage {
         let usage = self.http.usage();
-        // One that is closing is freed when its events were polled, right after.
+        // The driver polls the events of a closing one next, which frees it.
         let description = if self.tenure == Tenure::Session { self.description } else { 0 };
         let sessions = usage.session + description;
         Usage { bytes: usage.requests + sessions, sessions }
